@@ -66,6 +66,7 @@ const SUITES = {
     "sdk-bundle",
     "subscribers",
   ],
+  documentation: ["documentation"],
   terminals: ["attach", "exit", "logs", "native-attach", "replay", "security-keys", "tmux-server", "typing", "watch"],
 };
 

@@ -6,8 +6,8 @@ import { type Benchmark, type Row, spread } from "./harness.ts";
 export const accuracy: Benchmark = {
   name: "accuracy",
   measures:
-    "What the screen rules say of recorded screens of the real agents in known states, against what a person who looks at them would say. Unknown: nothing wrong was said, but not all that there was to say. Held back: recorded when the rules were done; two of these have changed a rule since, Claude's `subagent`, which was unknown, and opencode's `usage-limit`, which was read wrong. The same on every machine.",
-  baseline: "the recordings by which the rules were made",
+    "Results of the screen rules for recorded screens of the real agents in known states, compared with the reading of a person. Unknown: not wrong, but incomplete. Held back: recorded after the rules were finished. Two of these have changed a rule since: Claude's `subagent`, which was unknown, and opencode's `usage-limit`, which was wrong. Results do not depend on the machine.",
+  baseline: "the recordings that the rules were made from",
   budget: "no wrong answer",
   async run(): Promise<Row[]> {
     const all = readFixtures();
@@ -17,7 +17,7 @@ export const accuracy: Benchmark = {
       { what: `wrong answers, of ${all.length} screens`, unit: "screens", subject: spread([wrong]), limit: { of: "subject", atMost: 0 } },
     ];
   },
-  /** Per state and agent; an answer that is not said was given for no screen. */
+  /** Per state and agent; a status that is missing here was reported for no screen. */
   table() {
     const all = readFixtures();
     const agents = agentsOf(all);

@@ -14,8 +14,8 @@ type Clients = Record<string, { argv: string[]; env: Record<string, string> }>;
 export const attachEcho: Benchmark = {
   name: "attach-echo",
   measures:
-    "A keystroke written to the terminal of `holdfast attach` until its echo (of `cat`) can be read there. All clients are attached at once and typed to in turns.",
-  baseline: "`tmux attach` to a server of its own with tmux's default configuration and the same recorder; dtach, where it is installed",
+    "Time from a keystroke in the terminal of `holdfast attach` to its echo (by `cat`) there. All clients are attached at once and get input in turns.",
+  baseline: "`tmux attach` to a separate server with tmux's default configuration and the same recorder; dtach, where it is installed",
   budget: "on tmux 1.0× plain tmux, to one decimal; on the native host ≤ 1.5× dtach",
   async run(scale) {
     await using home = new BenchHome();
@@ -39,7 +39,7 @@ export const attachEcho: Benchmark = {
 const WOKEN =
   "The client is tmux itself, and the server does the same work; but each echo is recorded, the record wakes the daemon, and with few cores that may take one from the client.";
 const TWO_NODES =
-  "A keystroke and its echo each pass two Node event loops, the client's and the holder's, where dtach has two small C programs.";
+  "A keystroke and its echo each pass two Node event loops, those of the client and the holder. dtach has two small C programs instead.";
 
 function rows({ holdfast = [], native = [], tmux = [], dtach }: Record<string, number[][]>): Row[] {
   const at = (rounds: number[][], q: number) => rounds.map((round) => quantile(round, q));

@@ -9,9 +9,9 @@ import { python } from "./rig/python.ts";
 export const attachOverSsh: Benchmark = {
   name: "attach-over-ssh",
   measures:
-    "A keystroke written to the terminal of `holdfast -H machine attach` until its echo (of `cat`) can be read there, through an sshd on loopback. Both clients are attached at once and typed to in turns.",
+    "Time from a keystroke in the terminal of `holdfast -H machine attach` to its echo (by `cat`) there, through an sshd on loopback. Both clients are attached at once and get input in turns.",
   baseline:
-    "`ssh -t machine tmux attach` through the same sshd, to a server of its own with tmux's default configuration and the same recorder",
+    "`ssh -t machine tmux attach` through the same sshd, to a separate server with tmux's default configuration and the same recorder",
   budget: "1.0× plain ssh and tmux, to one decimal",
   async run(scale) {
     await using home = new BenchHome();
@@ -39,5 +39,4 @@ export const attachOverSsh: Benchmark = {
   },
 };
 
-const SAME =
-  "On both sides a key passes ssh, sshd and tmux and nothing else; the daemon, which each recorded echo wakes, may take a core from them.";
+const SAME = "On both sides a key passes only ssh, sshd and tmux. The daemon, which each recorded echo wakes, may take a core from them.";

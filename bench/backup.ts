@@ -19,8 +19,8 @@ const PER_MS = 1;
 export const backup: Benchmark = {
   name: "backup-500",
   measures:
-    "A verified backup of a 500 MB journal while 1,000 events a second are appended, each in a transaction of its own; the longest append of each round, and how much of the longest was not spent waiting for a processor, which on a busy machine is most of it. And what the look at the database costs a start.",
-  baseline: "the same appends for as long, without a backup; and during a backup by node:sqlite itself, on the connection that appends",
+    "A verified backup of a 500 MB journal while 1,000 events a second are appended, each in its own transaction: the longest append of each round, and its part that was not spent waiting for a processor. Also the cost of checking the database at a start.",
+  baseline: "the same appends without a backup; and during a backup by node:sqlite on the appending connection",
   budget: "no append over 50 ms",
   async run(scale): Promise<Row[]> {
     using home = grownHome(scale.quick ? 100 : 500);
@@ -43,7 +43,7 @@ export const backup: Benchmark = {
     const megabytes = Math.round(statSync(home.home.database).size / 1e6);
     return [
       { ...row(`longest append during a backup of ${megabytes} MB`, during, alone, longest), limit: { of: "subject", atMost: 50 } },
-      row("the longest without what its thread waited for a processor", during, alone, longestOwn),
+      row("the longest, without waiting for a processor", during, alone, longestOwn),
       {
         ...row("the same", during, bare, longestOwn),
         baseline: { name: "node:sqlite's backup on the appending connection", ...spread(bare.map(longestOwn)) },
@@ -55,16 +55,16 @@ export const backup: Benchmark = {
         ),
       ),
       { what: "the backup", unit: "ms", subject: spread(took) },
-      { what: `the look at a start, ${megabytes} MB`, unit: "ms", subject: spread(looks(home.home, scale.rounds(5), false)) },
+      { what: `the check at a start, ${megabytes} MB`, unit: "ms", subject: spread(looks(home.home, scale.rounds(5), false)) },
       { what: "the same when in doubt: every page and value", unit: "ms", subject: spread(looks(home.home, scale.rounds(3), true)) },
     ];
   },
 };
 
-/** Each holds everything up: two show it. */
+/** Each backup blocks everything else, so two are enough. */
 const BARE_ROUNDS = 2;
 
-/** How long each append took, and how much of that its thread stood in the queue for a processor; 0 where the system does not say. */
+/** The time of each append, and the part of it that the thread waited for a CPU; 0 where the system does not report that. */
 type Appends = { ms: number; queued: number }[];
 
 const longest = (appends: Appends) => appends.reduce((most, { ms }) => Math.max(most, ms), 0);
@@ -79,7 +79,7 @@ async function bareCopy(db: DatabaseSync, target: string): Promise<void> {
   rmSync(target);
 }
 
-/** As many as are due by the clock; an append that comes late because the loop was held up is not made shorter by it. */
+/** Makes as many appends as are due by the clock: a blocked event loop delays appends but skips none. */
 async function appendsWhile(journal: Journal, work: Promise<unknown>): Promise<Appends> {
   let done = false;
   const finished = work.finally(() => {
@@ -102,7 +102,7 @@ async function appendsWhile(journal: Journal, work: Promise<unknown>): Promise<A
   return times;
 }
 
-/** Of this thread since it began: it is the process's first. */
+/** Of this thread, which is the first of the process. */
 function queuedMs(): number {
   try {
     return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, "utf8").split(" ")[1]) / 1e6;

@@ -10,8 +10,8 @@ type Times = { node: { end: number[] }; chat: Record<"prompt" | "keys" | "conver
 export const chatStart: Benchmark = {
   name: "chat-start",
   measures:
-    "From starting `holdfast chat NAME`, of a conversation that is there, on a terminal until its prompt is drawn and a key pressed there has been echoed; and until the conversation is seen above it.",
-  baseline: "`node -e 0` of the same Node on such a terminal, until it has ended",
+    "Time from starting `holdfast chat NAME` for an existing conversation on a terminal until its prompt is drawn and echoes a key; and until the conversation is shown above it.",
+  baseline: "`node -e 0` of the same Node on such a terminal, until it exits",
   budget: "≤ 2.5×",
   async run(scale) {
     await using home = new BenchHome();

@@ -16,7 +16,7 @@ type Client = ReturnType<BenchHome["client"]>;
 export const firstToken: Benchmark = {
   name: "first-token",
   measures:
-    "From the request that says a prompt to a conversation until the first piece of the answer has come over SSE, on one SDK connection: through the journal, the keeper, the transcript and back.",
+    "Time from a prompt to a conversation until the first piece of the answer arrives over SSE, on one SDK connection: through the journal, the keeper, the transcript and back.",
   baseline: "a bare ACP client on the same scripted agent: from `session/prompt` to the first `agent_message_chunk`",
   budget: "+ 5 ms, median",
   async run(scale): Promise<Row[]> {
@@ -33,7 +33,7 @@ export const firstToken: Benchmark = {
     const more = subject.map((value, round) => value - (baseline[round] ?? Number.NaN));
     return [
       compared({ what: "prompt to first piece", unit: "ms" }, subject, { name: "a bare ACP client", values: baseline }),
-      { what: "what that is more", unit: "ms", subject: spread(more), limit: { of: "subject", atMost: 5 } },
+      { what: "difference", unit: "ms", subject: spread(more), limit: { of: "subject", atMost: 5 } },
     ];
   },
 };
@@ -41,7 +41,7 @@ export const firstToken: Benchmark = {
 export const updates: Benchmark = {
   name: "updates-5000",
   measures:
-    "A conversation whose agent tells 5,000 pieces a second for ten seconds: what a client has got over SSE when the turn ends, how long after it the last one came, and what daemon and keeper take of a core.",
+    "A conversation whose agent sends 5,000 pieces a second for ten seconds: the pieces a client has received over SSE at the end of the turn, the delay of the last one, and the CPU use of daemon and keeper.",
   baseline: "none",
   budget: "none lost; the last within 1 s",
   async run(scale): Promise<Row[]> {
@@ -73,7 +73,7 @@ export const updates: Benchmark = {
 
 export const conversationHolder: Benchmark = {
   name: "conversation-holder-memory",
-  measures: "Resident memory of the keeper of a conversation: at rest, and after its agent has told 50,000 pieces.",
+  measures: "Resident memory of the keeper of a conversation at rest, and after its agent has sent 50,000 pieces.",
   baseline: "none",
   budget: "≤ 60 MB",
   async run(scale): Promise<Row[]> {
@@ -147,7 +147,7 @@ class Watch implements Disposable {
   }
 }
 
-/** Nothing but the protocol's own SDK on the agent's pipes. */
+/** The protocol's own SDK on the agent's pipes, and nothing else. */
 class BareClient implements AsyncDisposable {
   readonly #child;
   readonly #connection;
@@ -202,7 +202,7 @@ function memory({ pid }: Session): number {
   return Number(/^Rss: +(\d+) kB$/m.exec(readFileSync(`/proc/${keeper}/smaps_rollup`, "utf8"))?.[1]) / 1024;
 }
 
-/** Of a process so far: user and system, in ticks of 10 ms. */
+/** The CPU time of a process so far: user and system, in ticks of 10 ms. */
 function cpuMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
     .replace(/^.*\) /, "")

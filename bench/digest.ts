@@ -10,7 +10,7 @@ import { openHome } from "@holdfast/platform";
 import { type Benchmark, compared, inTurns, type Row } from "./harness.ts";
 import { BenchHome } from "./rig/home.ts";
 
-/** Of each turn: it begins, changes its status eight times, and ends with an answer. */
+/** The events of a turn: it starts, changes its status eight times, and ends with an answer. */
 const TURNS = 1000;
 const CHANGES = 8;
 const EVENTS = TURNS * (CHANGES + 2);
@@ -18,9 +18,9 @@ const EVENTS = TURNS * (CHANGES + 2);
 export const digest: Benchmark = {
   name: "digest-10000",
   measures:
-    "`digest` of a session with 10,000 events in a thousand turns, asked of the daemon over one SDK connection: since its beginning, and since somebody looked ten events ago.",
-  baseline: "reading the same 10,000 events (`listEvents`), from which a client could make it; asking for the session, as `show` does",
-  budget: "≤ 0.25× of reading the events; what was looked at ten events ago ≤ 3× of asking for the session",
+    "`digest` of a session with 10,000 events in a thousand turns, requested over one SDK connection: since its beginning, and since a look ten events ago.",
+  baseline: "reading the same 10,000 events (`listEvents`); requesting the session, as `show` does",
+  budget: "≤ 0.25× reading the events; since ten events ago ≤ 3× requesting the session",
   async run(scale): Promise<Row[]> {
     await using home = new BenchHome();
     const busy = fill(home, TURNS);
@@ -68,7 +68,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - began;
 }
 
-/** The journal as a session leaves it that has worked for days. */
+/** The journal of a session that has worked for days. */
 function fill(bench: BenchHome, turns: number): SessionId {
   const home = openHome(bench.env);
   mkdirSync(home.sessions, { recursive: true });
@@ -103,7 +103,7 @@ function fill(bench: BenchHome, turns: number): SessionId {
   return session;
 }
 
-/** As large as they are with three sources of evidence. */
+/** As large as with three sources of evidence. */
 function standing(since: string, status: string) {
   const turn = status === "idle" ? "idle" : "working";
   const attention = status === "waiting" ? { for: "approval", text: "Bash: npm test -- --run packages/parser", until: null } : null;

@@ -14,8 +14,8 @@ const SEGMENT = 1024 * 1024;
 export const flood: Benchmark = {
   name: "flood",
   measures:
-    "A program that writes 100 MB as fast as its terminal takes it, from its start until all of it is in the recording; and keystroke to echo in another session meanwhile.",
-  baseline: "a tmux server of its own with the same recorder; for the echo, the same session when nothing floods",
+    "Rate of a program that writes 100 MB as fast as its terminal accepts it, from its start until all of it is recorded; and keystroke-to-echo time in another session meanwhile.",
+  baseline: "a separate tmux server with the same recorder; for the echo, the same session without a flood",
   budget: "≥ 0.8× plain tmux; echo p99 ≤ 2× idle",
   async run(scale) {
     await using home = new BenchHome();
@@ -34,7 +34,7 @@ interface Rig {
 
 async function throughput(scale: Scale, { home, client, plain }: Rig): Promise<Row[]> {
   const bytes = scale.quick ? 32_000_000 : 100_000_000;
-  // The terminal makes a carriage return of its own for every line.
+  // The terminal adds a carriage return to every line.
   const recorded = bytes + bytes / (LINE.length + 1);
   const program = ["/bin/sh", "-c", `yes ${LINE} | head -c ${bytes}; exec sleep 1000000`];
   const megabytesPerSecond = (began: number) => recorded / 1000 / (performance.now() - began);
@@ -108,7 +108,7 @@ async function echo(scale: Scale, { home, client, plain }: Rig): Promise<Row[]> 
 const ONE_THREAD =
   "One thread of the tmux server serves all sessions, and a read of the flooding one is parsed whole before the next session has its turn; plain tmux, in the row below, is no different. Sessions that must not share a server go on the native host.";
 
-/** All segments but the last were full; those beyond the recording's limit are deleted meanwhile. */
+/** All segments except the last are full; segments beyond the recording's limit are deleted meanwhile. */
 function recordedBytes(directory: string): number {
   const segments = readdirSync(directory).filter((name) => name.startsWith("output."));
   const last = segments.sort().at(-1);

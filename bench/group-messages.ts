@@ -7,7 +7,7 @@ import { BenchHome } from "./rig/home.ts";
 
 const MEMBERS = 64;
 const GROUP = "team";
-/** So many are sent without waiting for any. */
+/** The number of messages sent without waiting. */
 const AT_ONCE = 20;
 
 type Client = ReturnType<BenchHome["client"]>;
@@ -15,7 +15,7 @@ type Client = ReturnType<BenchHome["client"]>;
 export const groupMessages: Benchmark = {
   name: "group-messages",
   measures:
-    "A group of 64 conversations with the scripted agent. From the request that says something to the group until each member has it (`message.injected` has come over the event stream), one message at a time; then 20 at once, which each member gets one turn after the other.",
+    "A group of 64 conversations with the scripted agent. Time from a message to the group until each member has it (`message.injected` on the event stream), one message at a time; then 20 at once, which each member gets one turn after the other.",
   baseline: "none",
   budget: "none",
   async run(scale): Promise<Row[]> {
@@ -72,7 +72,7 @@ async function say(sdk: Client): Promise<void> {
   await sdk.call("sendToGroup", { params: { group: GROUP }, body: { text: "say hello" } });
 }
 
-/** When each member was given something, in the order in which that was told. */
+/** When each member got a message, in the order of the events. */
 class Watch implements Disposable {
   readonly #end = new AbortController();
   #times: number[] = [];

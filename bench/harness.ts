@@ -1,20 +1,20 @@
 /**
- * What a benchmark is, and what it says. A benchmark measures its subject and its baseline in turns, round by round, so that whatever
- * else the machine does hits both; a ratio is taken within each round, and its median over the rounds is what a budget is about.
- * Nothing here asserts a time: a missed budget is reported, never a failure.
+ * Defines a benchmark and its result. A benchmark measures subject and baseline alternately, round by round, so that other load on the
+ * machine affects both. Ratios are computed per round, and a budget limits their median. Nothing here asserts a time: a missed budget is
+ * reported, never a failure.
  */
 export interface Benchmark {
   readonly name: string;
-  /** One sentence: what is timed, from where to where. */
+  /** One sentence: the measured time, from which event to which. */
   readonly measures: string;
   readonly baseline: string;
   readonly budget: string;
   run(scale: Scale): Promise<Row[]>;
-  /** What does not go into rows: its heads, then its lines. */
+  /** Results that do not fit into rows: headings, then lines. */
   table?(): string[][];
 }
 
-/** How much to measure: `rounds` and `samples` answer what was asked for on the command line, else the usual number or less of it. */
+/** How much to measure: `rounds` and `samples` return the numbers from the command line, or the usual number or fewer. */
 export interface Scale {
   readonly quick: boolean;
   rounds(usual: number): number;
@@ -28,14 +28,14 @@ export interface Row {
   baseline?: Spread & { name: string };
   ratio?: Spread;
   limit?: Limit;
-  /** Told beside a budget that was missed. */
+  /** Printed beside a missed budget. */
   whenMissed?: string;
 }
 
 /** `of` the median. */
 export type Limit = { of: "ratio" | "subject" } & ({ atMost: number } | { atLeast: number });
 
-/** The middle, and where nearly all values are: p10 to p90 of ten or more, else the smallest and the largest. */
+/** The median and the usual range: p10 to p90 of ten or more values, else minimum and maximum. */
 export interface Spread {
   median: number;
   low: number;
@@ -57,7 +57,7 @@ export function quantile(values: readonly number[], q: number): number {
   return below + (above - below) * (place - Math.floor(place));
 }
 
-/** A row of values that were measured in the same rounds, in the same order. */
+/** A row of values measured in the same rounds, in the same order. */
 export function compared(
   row: Pick<Row, "what" | "unit" | "limit" | "whenMissed">,
   subject: readonly number[],
@@ -77,7 +77,7 @@ export function verdict(row: Row): Verdict {
   return met ? "met" : "missed";
 }
 
-/** Runs the measurements of each round in an order that turns: none is always the first. */
+/** Rotates the order of the measurements from round to round, so that none is always first. */
 export async function inTurns<K extends string>(
   rounds: number,
   measurements: Readonly<Record<K, () => number | Promise<number>>>,

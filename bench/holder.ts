@@ -10,7 +10,7 @@ const OUTPUT = 10_000_000;
 export const holder: Benchmark = {
   name: "holder-memory",
   measures:
-    "Resident memory of the holder of a native session: at rest, and after its program has written 10 MB in colour; and what of it is the holder's alone, not shared with other holders.",
+    "Resident memory of the holder of a native session at rest, and after its program has written 10 MB in colour; and its private share, not shared with other holders.",
   baseline: "none",
   budget: "≤ 60 MB",
   async run(scale) {

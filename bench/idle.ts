@@ -6,15 +6,15 @@ import { coreShare, residentMegabytes } from "./rig/processes.ts";
 
 const PROGRAM = ["sleep", "1000000"];
 
-/** A whole number of the daemon's sweeps, so that every window has as many. */
+/** A multiple of the daemon's sweep interval, so that every window has the same number of sweeps. */
 const WINDOW_MS = 10_000;
 
 export const idle: Benchmark = {
   name: "idle-100",
   measures:
-    "CPU time of everything of Holdfast's while 100 sessions say nothing, in windows of 10 s, and the daemon's resident memory then.",
+    "CPU time of all Holdfast processes while 100 sessions are silent, in windows of 10 s, and the daemon's resident memory at that time.",
   baseline: "a tmux server with 100 such sessions and recorders, over the same time",
-  budget: "< 1 % of one core in all; daemon ≤ 150 MB (120 MB + 0.3 MB per session)",
+  budget: "< 1 % of one core in total; daemon ≤ 150 MB (120 MB + 0.3 MB per session)",
   async run(scale) {
     await using home = new BenchHome();
     await home.ok(["up"]);
@@ -38,7 +38,7 @@ export const idle: Benchmark = {
     });
     return [
       {
-        what: "all of Holdfast's processes",
+        what: "all Holdfast processes",
         unit: "% of a core",
         subject: spread(all),
         baseline: { name: "tmux", ...spread(windows.map(({ tmux }) => tmux)) },

@@ -5,11 +5,11 @@ import { BenchHome } from "./rig/home.ts";
 import { python } from "./rig/python.ts";
 
 const SOURCES =
-  "In a checkout the shell compares each source with the build before it starts Node, so that nobody runs old code; an installed package does not.";
+  "In a checkout the shell compares each source with the build before it starts Node, so that no old code runs. An installed package does not.";
 
 export const lsCpu: Benchmark = {
   name: "ls-cpu",
-  measures: "User and system CPU time of `holdfast ls` with 100 sessions, its output on a pipe, the shell that starts it included.",
+  measures: "User and system CPU time of `holdfast ls` with 100 sessions and its output on a pipe, including the shell that starts it.",
   baseline: "`node -e 0` of the same Node",
   budget: "≤ 1.6×",
   async run(scale) {
@@ -30,7 +30,7 @@ export const lsCpu: Benchmark = {
     const limit = { of: "ratio", atMost: 1.6 } as const;
     return [
       compared({ what: "installed package", unit: "ms", limit }, times.installed, baseline),
-      compared({ what: "checkout (looks for newer sources first)", unit: "ms", limit, whenMissed: SOURCES }, times.checkout, baseline),
+      compared({ what: "checkout (checks for newer sources first)", unit: "ms", limit, whenMissed: SOURCES }, times.checkout, baseline),
       compared({ what: "installed package, --json", unit: "ms" }, times.json, baseline),
       compared({ what: "the bundle alone, without the shell", unit: "ms" }, times.bundle, baseline),
     ];

@@ -1,4 +1,4 @@
-/** The machine a result belongs to: what matters for the numbers, nothing that says whose it is. */
+/** The machine of a result: facts that affect the numbers, and nothing that identifies its owner. */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import os from "node:os";
@@ -11,7 +11,7 @@ export interface Machine {
   node: string;
   tmux: string;
   dtach: string | null;
-  /** The nice value of the run: below 0 where other work had to give way. */
+  /** The nice value of the run; below 0 if it had priority over other work. */
   nice: number;
 }
 
@@ -28,7 +28,7 @@ export function describeMachine(): Machine {
   };
 }
 
-/** How many processes wanted a core, on average over the last minute. */
+/** The average number of processes that wanted a core during the last minute. */
 export function load(): number {
   return Number(readFileSync("/proc/loadavg", "utf8").split(" ")[0]);
 }

@@ -109,7 +109,7 @@ async function runAll(benchmarks: readonly Benchmark[]): Promise<Result> {
   };
 }
 
-/** An earlier run, in which these are run anew. */
+/** An earlier run, in which these benchmarks are replaced. */
 async function again(file: string, only: readonly string[] | undefined): Promise<Result> {
   const earlier = JSON.parse(readFileSync(file, "utf8")) as Result;
   if (!only) return earlier;

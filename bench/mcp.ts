@@ -7,7 +7,7 @@ import { BenchHome } from "./rig/home.ts";
 
 const BARE = [process.execPath, path.join(import.meta.dirname, "rig/bare-mcp.mjs")];
 
-/** The MCP SDK's client on a server of its own. */
+/** The MCP SDK's client with its own server. */
 class Connected implements AsyncDisposable {
   readonly #client: Client;
   readonly #transport: StdioClientTransport;
@@ -47,7 +47,7 @@ class Connected implements AsyncDisposable {
 export const mcpCall: Benchmark = {
   name: "mcp-call",
   measures:
-    "A call of a tool by the MCP SDK's client over stdio: `get_shared_context` and `share_context` of a group, each with its round trip to the daemon.",
+    "Time of a tool call by the MCP SDK's client over stdio: `get_shared_context` and `share_context` of a group, each with its round trip to the daemon.",
   baseline: "the same client on a bare server of the SDK with a tool that does nothing",
   budget: "p50 + 2 ms for reading",
   async run(scale) {
@@ -74,7 +74,7 @@ export const mcpCall: Benchmark = {
 
 export const mcpStart: Benchmark = {
   name: "mcp-start",
-  measures: "From starting `holdfast mcp` until its tools are listed, and the memory that it then takes: each agent has one.",
+  measures: "Time from starting `holdfast mcp` until its tools are listed, and its memory at that time. Each agent has one.",
   baseline: "a bare server of the SDK",
   budget: "none",
   async run(scale) {

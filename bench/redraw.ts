@@ -11,7 +11,7 @@ const PER_SECOND = 10;
 export const redrawing: Benchmark = {
   name: "redraw-100",
   measures:
-    "CPU time while 100 sessions redraw a spinner ten times a second each, in windows of 5 s, and the daemon's resident memory then.",
+    "CPU time while 100 sessions redraw a spinner ten times a second each, in windows of 5 s, and the daemon's resident memory at that time.",
   baseline: "a tmux server with 100 such sessions and recorders, in the windows between",
   budget: "≤ 10 % of one core for Holdfast's own processes (daemon and control client); daemon ≤ 150 MB",
   async run(scale) {
@@ -60,8 +60,8 @@ export const redrawing: Benchmark = {
 export const spinning: Benchmark = {
   name: "spinners-100",
   measures:
-    "CPU time of the daemon and its control client while 100 agents whose screens are read (Claude Code's rules) redraw a spinner ten times a second each, in windows of 5 s: none of the screens ever comes to rest.",
-  baseline: "the same with 100 shells, whose screens nobody reads, in the windows between",
+    "CPU time of the daemon and its control client while 100 agents with screen detection (Claude Code's rules) each redraw a spinner ten times a second, in windows of 5 s; no screen ever comes to rest.",
+  baseline: "the same with 100 shells without screen detection, in the windows between",
   budget: "≤ 10 % of one core",
   async run(scale) {
     await using home = new BenchHome();

@@ -5,8 +5,8 @@ import { BenchHome } from "./rig/home.ts";
 export const restart: Benchmark = {
   name: "restart-100",
   measures:
-    "`kill -9` of the daemon at 100 sessions; then the wall time of `holdfast ls --json`, which starts a new daemon and lists all of them, running and with the pids they had.",
-  baseline: "the same command with a daemon that runs",
+    "`kill -9` of the daemon at 100 sessions; then the wall time of `holdfast ls --json`, which starts a new daemon and lists all sessions, running and with unchanged pids.",
+  baseline: "the same command with a running daemon",
   budget: "≤ 1 s, nothing lost",
   async run(scale): Promise<Row[]> {
     await using home = new BenchHome();

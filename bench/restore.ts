@@ -9,9 +9,9 @@ const SESSIONS = 100;
 export const restore: Benchmark = {
   name: "restore-100",
   measures:
-    "All processes of a home with 100 sessions are killed at once; then the wall time of `holdfast restore --json`, from nothing but the disk to all of them back: of shells, and of demo agents, each of which must show that it goes on with its conversation.",
-  baseline: "starting as many new ones over one SDK connection, one after the other",
-  budget: "shells ≤ 2.5× of starting new ones",
+    "All processes of a home with 100 sessions are killed at once; then the wall time of `holdfast restore --json`, until all sessions are restored from disk: shells, and demo agents that must continue their conversation.",
+  baseline: "starting the same number of new sessions over one SDK connection, one after the other",
+  budget: "shells ≤ 2.5× starting new ones",
   async run(scale): Promise<Row[]> {
     const shells = await measure({ agent: "shell", count: SESSIONS, rounds: scale.rounds(3) });
     const agents = await measure({ agent: "demo", count: scale.samples(SESSIONS), rounds: 1 });
@@ -40,7 +40,7 @@ async function measure({ agent, count, rounds }: { agent: string; count: number;
     const body = { agent, cwd: "/", env: home.env, ...(agent === "demo" ? { prompt: "say hello", args: ["--fast"] } : {}) };
     const began = performance.now();
     for (let i = 0; i < count; i++) await client.call("spawn", { body });
-    // A new agent is there when it has answered; one that comes back, when it can be asked.
+    // A new agent is ready when it has answered; a restored one when it accepts a prompt.
     await eventually(
       async () => {
         const { sessions } = await client.call("listSessions", {});

@@ -19,8 +19,8 @@ const PROMPT = "say hello from the model";
 export const query: Benchmark = {
   name: "query",
   measures:
-    "One question to Qwen Code on a model on this machine, by `query()` on a connection that is there: from the call until the result is there and nothing of the session is left.",
-  baseline: "Qwen Code's own headless mode, `qwen -p`, with the same configuration, until it has ended",
+    "Time of one question to Qwen Code on a local model, by `query()` on an open connection: from the call until the result is there and the session is removed.",
+  baseline: "Qwen Code's own headless mode, `qwen -p`, with the same configuration, until it exits",
   budget: "≤ 1.5×",
   async run(scale): Promise<Row[]> {
     await installAgent("qwen");
@@ -52,8 +52,8 @@ export const query: Benchmark = {
 export const sdkConnect: Benchmark = {
   name: "sdk-connect",
   measures:
-    "`connect()` on a daemon that runs, then one message to a conversation that is there, until its reply: in a process that has the SDK loaded.",
-  baseline: "the same message and reply on a connection that is there",
+    "Time of `connect()` to a running daemon and one message to an existing conversation until its reply, in a process that has loaded the SDK.",
+  baseline: "the same message and reply on an open connection",
   budget: "+ 5 ms, median",
   async run(scale): Promise<Row[]> {
     await using home = new BenchHome();
@@ -80,7 +80,7 @@ export const sdkConnect: Benchmark = {
     const more = subject.map((value, round) => value - (baseline[round] ?? Number.NaN));
     return [
       compared({ what: "connect to first reply", unit: "ms" }, subject, { name: "connected", values: baseline }),
-      { what: "what that is more", unit: "ms", subject: spread(more), limit: { of: "subject", atMost: 5 } },
+      { what: "difference", unit: "ms", subject: spread(more), limit: { of: "subject", atMost: 5 } },
     ];
   },
 };

@@ -2,13 +2,13 @@ import type { SessionId } from "@holdfast/contract";
 import { type Benchmark, quantile, spread } from "./harness.ts";
 import { BenchHome } from "./rig/home.ts";
 
-const LAST_WORDS =
-  "The kernel hands a program's last words over a little after its end: six looks in a row, four milliseconds apart, must find tmux, pipe and recorder at rest before the pane is taken away and the end is told. Sooner, words were lost on a busy machine (docs/adr/0004).";
+const LAST_OUTPUT =
+  "The kernel delivers a program's last output a little after its end. Six checks in a row, four milliseconds apart, must find tmux, pipe and recorder at rest before the pane is removed and the end is reported. With fewer checks output was lost on a busy machine (docs/adr/0004).";
 
 export const signal: Benchmark = {
   name: "exit-to-event",
   measures:
-    "A program killed by a signal, with 99 others running, until a subscriber of the event stream has its `session.ended`: with its exit, and after the last byte of its recording.",
+    "Time from killing a program, with 99 others running, until a subscriber of the event stream has its `session.ended`, with its exit status and after the last byte of its recording.",
   baseline: "none",
   budget: "p99 ≤ 50 ms",
   async run(scale) {
@@ -43,7 +43,7 @@ export const signal: Benchmark = {
         unit: "ms",
         subject: spread(rounds.map((times) => quantile(times, 0.99))),
         limit: { of: "subject", atMost: 50 },
-        whenMissed: LAST_WORDS,
+        whenMissed: LAST_OUTPUT,
       },
     ];
   },

@@ -6,13 +6,13 @@ const COUNT = 100;
 const PROGRAM = ["sleep", "1000000"];
 
 const NOT_TMUX =
-  "tmux takes as long as for the script; as much again go into the request and its reply, four files that outlive the run, two facts in the journal and the watch over the run's directory. Where very many files were deleted lately, ext4 takes half a millisecond for each new one, and this makes seven of them.";
+  "tmux takes as long as for the script. The request and its reply, four files that outlive the run, two events in the journal and the watch of the run's directory take the same time again. After many deletions ext4 takes half a millisecond per new file, and a start creates seven.";
 
 export const spawn: Benchmark = {
   name: "spawn-100",
-  measures: "Starting 100 sessions one after the other over one SDK connection, each answered when its program has a pid.",
+  measures: "Time to start 100 sessions one after the other over one SDK connection; each request returns when its program has a pid.",
   baseline:
-    "the same launch files written and the same tmux commands (program, title, recorder, pid) issued by a bare script over one control client",
+    "a bare script that writes the same launch files and issues the same tmux commands (program, title, recorder, pid) over one control client",
   budget: "≤ 1.5×",
   async run(scale) {
     const times = await inTurns(scale.rounds(6), { holdfast, tmux });

@@ -7,11 +7,11 @@ import { BenchHome, SLEEPER } from "./rig/home.ts";
 
 const SESSIONS = 100;
 
-/** From what an agent does to the event that a subscriber has of it. */
+/** From an agent's action to the event that a subscriber receives. */
 export const hookToStatus: Benchmark = {
   name: "hook-to-status",
   measures:
-    "A hook of an agent, one of 100, from the start of its process until a subscriber of the event stream has the `session.status_changed` that follows from it.",
+    "Time from the start of a hook of one of 100 agents until a subscriber of the event stream has the resulting `session.status_changed`.",
   baseline: "none",
   budget: "p99 ≤ 50 ms",
   run: (scale) =>
@@ -34,7 +34,7 @@ const SHOWN = {
 export const screenToStatus: Benchmark = {
   name: "screen-to-status",
   measures:
-    "A screen of an agent, one of 100, that nothing but its screen tells of: from the last byte that it writes until a subscriber of the event stream has the `session.status_changed` that follows from it. It is read when nothing came for 150 ms.",
+    "Time from the last byte on the screen of one of 100 agents without other evidence until a subscriber of the event stream has the resulting `session.status_changed`. A screen is read after 150 ms without output.",
   baseline: "none",
   budget: "p99 ≤ 400 ms",
   run: (scale) =>
@@ -49,7 +49,7 @@ export const screenToStatus: Benchmark = {
 
 type Turn = keyof typeof SHOWN;
 
-/** One session after the other begins a turn; in the next round they end them. `does` answers when it was done. */
+/** All sessions start a turn, one after the other; the next round ends the turns. `does` returns the time of the action. */
 async function timed(
   scale: Scale,
   atMost: number,

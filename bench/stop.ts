@@ -12,7 +12,7 @@ const TREE = "for i in 0 1 2 3 4 5 6 7 8 9; do sh -c 'for j in 1 2 3 4 5 6 7 8 9
 
 export const stop: Benchmark = {
   name: "stop-100",
-  measures: `Stopping a session with a tree of ${COUNT} processes, from the request until all are gone and the session's end is in the journal.`,
+  measures: `Time to stop a session with a tree of ${COUNT} processes, from the request until all are gone and the end is in the journal.`,
   baseline: "SIGTERM to the process group of the same tree by a bare script, until all are gone",
   budget: "none",
   async run(scale) {

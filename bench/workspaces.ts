@@ -16,9 +16,8 @@ const NO_CORE_FREE =
 export const workspaces: Benchmark = {
   name: "workspaces",
   measures:
-    "In a repository of 50,000 files with 200 workspaces (60 with --quick), all in memory: making one more over the SDK; all 20 that have commits get others at once, until each has its `workspace.conflicts_changed` (190 pairs and 20 with the base); one commit until its event; the daemon's CPU time over 20 s while nobody commits; `workspace ls` of 20.",
-  baseline:
-    "`git worktree add` of the same branch; the daemon before there is any workspace; `git status` in each of the 20, one after the other",
+    "In a repository of 50,000 files with 200 workspaces (60 with --quick), all in memory: time to create one more over the SDK; time from new commits in all 20 active workspaces until each has its `workspace.conflicts_changed` (190 pairs and 20 with the base); time from one commit to its event; the daemon's CPU time over 20 s without commits; `workspace ls` of 20.",
+  baseline: "`git worktree add` of the same branch; the daemon without workspaces; `git status` in each of the 20, one after the other",
   budget: "create ≤ 1.3×; radar ≤ 1 s; idle < 1 % of one core",
   async run(scale) {
     await using home = new BenchHome(memory());
@@ -33,7 +32,7 @@ export const workspaces: Benchmark = {
     const live = await bench.createSmall(LIVE, "live");
     const ls = await bench.list(scale.rounds(6), live);
     await bench.createSmall(present - LIVE, "present");
-    // What the last of them set off has ended by then.
+    // The work that the last one triggered has ended by then.
     await delay(2000);
     const during = await coreShare({ daemon }, idleMs);
     const create = await bench.create({ rounds: scale.rounds(5), present });
@@ -52,7 +51,7 @@ export const workspaces: Benchmark = {
   },
 };
 
-/** Where there is one: what a disk takes for 50,000 files, now so and now so, would be all that is seen. */
+/** Uses tmpfs if there is one: the varying disk time for 50,000 files would hide everything else. */
 function memory(): string | undefined {
   return existsSync("/dev/shm") ? "/dev/shm" : undefined;
 }
@@ -74,7 +73,7 @@ class Caves {
     return this.#repository.settle();
   }
 
-  /** With one file each, two hundred times 50,000 would fill a disk; and asked for in the last, where there is little to look through. */
+  /** One file each, because two hundred times 50,000 would fill a disk; measured in the last one, where there is little to search. */
   async createSmall(count: number, name: string): Promise<Workspace[]> {
     const made: Workspace[] = [];
     while (made.length < count) made.push(await this.#create(`${name}-${made.length}`, { base: "small", cwd: made.at(-1)?.path }));
@@ -125,7 +124,7 @@ class Caves {
       let began = performance.now();
       this.#repository.move(Object.fromEntries(live.map(({ branch }, index) => [`refs/heads/${branch}`, commits[index] ?? ""])));
       all.push(Math.max(...(await seen)) - began);
-      // Back on the base, and so in no conflict.
+      // Back on the base, so there is no conflict.
       const [first] = live;
       const alone = until(live.slice(0, 1));
       began = performance.now();

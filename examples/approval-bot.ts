@@ -1,6 +1,6 @@
 /**
- * Answers what agents ask leave for, in all sessions, by a policy: reading is allowed, what is dangerous is denied, and everything else is left to
- * people, in the inbox (holdfast approvals). Every answer is in the journal under this program's name: give it a token of its own.
+ * Answers permission requests of all sessions by a policy: allows reading, denies dangerous commands, and leaves everything else to
+ * people (holdfast approvals). The journal records every answer under this program's name: give the program its own token.
  *
  *   HOLDFAST_TOKEN=$(holdfast token create --scope approver --name bot) node approval-bot.ts
  */
@@ -10,7 +10,7 @@ import { type Approval, connect, HoldfastError } from "holdfast/sdk";
 const DANGEROUS = /\brm -rf\b|\bsudo\b|\bgit push\b|\bcurl\b.*\|\s*(ba)?sh\b/;
 
 function decide({ for: what, text, input }: Approval): "allow" | "deny" | "leave" {
-  // A question is for a person.
+  // Questions are for people.
   if (what === "question") return "leave";
   const words = `${text} ${JSON.stringify(input)}`;
   if (DANGEROUS.test(words)) return "deny";
@@ -24,7 +24,7 @@ using holdfast = await connect();
 console.log(`answering as ${(await holdfast.status()).actor}`);
 const answered = { allow: 0, deny: 0, leave: 0 };
 try {
-  // What waits already, then whatever comes; each once, also over a restart of the daemon.
+  // First the requests that wait already, then new ones; each once, even when the daemon restarts.
   for await (const approval of holdfast.approvals.watch({ signal: stop.signal })) {
     const decision = decide(approval);
     answered[decision]++;
@@ -33,7 +33,7 @@ try {
       if (decision === "allow") assert.equal((await approval.allow()).status, "allowed");
       if (decision === "deny") assert.equal((await approval.deny("the policy does not allow that")).status, "denied");
     } catch (error) {
-      // A person was faster, or the agent does not want to know any more.
+      // A person was faster, or the agent withdrew the request.
       if (!(error instanceof HoldfastError) || error.code !== "approval_over") throw error;
     }
   }

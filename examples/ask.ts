@@ -1,5 +1,5 @@
 /**
- * One question to an agent: what it says and does as it comes, then what came of it. Ctrl+C cancels, and nothing is left running.
+ * Asks an agent one question: prints its words and actions as they come, then the result. Ctrl+C cancels and leaves nothing running.
  *
  *   AGENT=claude node ask.ts 'what does this project do?'
  */
@@ -12,7 +12,7 @@ const agent = process.env.AGENT ?? "claude";
 const interrupted = new AbortController();
 process.once("SIGINT", () => interrupted.abort("Ctrl+C"));
 
-// It begins at once, in this directory, with this environment. Nobody is there to allow anything: what is asked for is denied.
+// Starts immediately, in this directory and environment. Nobody can answer permission requests, so they are denied.
 const asked = query({ agent, prompt, signal: interrupted.signal, timeoutMs: 600_000, onApproval: () => "deny" });
 
 let said = "";
@@ -35,5 +35,5 @@ const spent = usage ? `${usage.input} tokens in, ${usage.output} out` : "tokens 
 console.log(`\n${stopReason} in ${durationMs} ms; ${spent}; ${cost === null ? "cost unknown" : `$${cost.toFixed(4)}`}`);
 if (files.length > 0) console.log(`changed: ${files.join(", ")}`);
 
-// What came in pieces is the answer.
+// The streamed pieces are the answer.
 assert.equal(text.replace(/\s/g, ""), said.replace(/\s/g, ""));

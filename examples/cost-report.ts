@@ -1,6 +1,6 @@
 /**
- * What agents have used of models, as CSV: by model, and by session, since a day. Prices are those of config.toml and of Holdfast; what nobody knows is
- * empty, never 0.
+ * Writes model usage since a day as CSV, by model and by session. Prices come from config.toml and Holdfast; an unknown price is empty,
+ * never 0.
  *
  *   node cost-report.ts 2026-01-01 > costs.csv
  */
@@ -25,7 +25,7 @@ console.error(`${total.turns} turns, ${total.cost === null ? "cost unknown" : `$
 if (total.unknownCosts > 0)
   console.error(`at least: of ${total.unknownCosts} turns nobody knows the cost; no price for ${unpriced.join(", ")}`);
 
-// However it is cut, it is the same whole.
+// Both breakdowns have the same total.
 const sum = ({ rows }: UsageReport, what: "input" | "output") => rows.reduce((all, row) => all + row[what], 0);
 for (const what of ["input", "output"] as const) {
   assert.equal(sum(byModel, what), total[what]);

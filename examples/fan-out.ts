@@ -1,6 +1,6 @@
 /**
- * The same change in many repositories: in each an agent works in a git worktree of its own, so that nobody's checkout is touched. A few at a time.
- * What it did stays in the workspace, to be looked at and merged: holdfast workspace diff NAME, holdfast workspace merge NAME.
+ * Makes the same change in many repositories, a few at a time. Each agent works in its own git worktree, so no checkout is touched.
+ * Review and merge the result: holdfast workspace diff NAME, holdfast workspace merge NAME.
  *
  *   AGENT=claude node fan-out.ts 'update the licence header to 2026' ~/src/api ~/src/web ~/src/docs
  */
@@ -29,7 +29,7 @@ async function change(repository: string) {
     }).result;
     return { repository, files, cost, error: null };
   } catch (error) {
-    // One repository that fails does not end the others.
+    // A repository that fails does not stop the others.
     if (!(error instanceof HoldfastError)) throw error;
     return { repository, files: [], cost: null, error: error instanceof BudgetExceeded ? "over budget" : error.message };
   }
@@ -45,7 +45,7 @@ await Promise.all(Array.from({ length: AT_ONCE }, worker));
 for (const { repository, files, cost, error } of results)
   console.log(`${basename(repository)}: ${error ?? `${files.length} files (${files.join(", ")})`}${cost === null ? "" : `, $${cost}`}`);
 
-// Each was asked once, and whoever changed something has a workspace with it.
+// Each agent was asked once, and each change has a workspace.
 assert.deepEqual(results.map(({ repository }) => repository).sort(), [...repositories].sort());
 const { workspaces } = await holdfast.client.call("listWorkspaces", {});
 for (const { repository, files } of results)

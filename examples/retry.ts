@@ -1,6 +1,6 @@
 /**
- * Which errors are worth another try: a model that is busy, an agent that crashed, a daemon that is being replaced. A key that is wrong, a budget that is
- * used up or leave that was refused is the same a second time.
+ * Retries only errors that another try can fix: a busy model, a crashed agent, a daemon that is being replaced. A wrong key, a used-up
+ * budget or a denied request fails the same way again.
  *
  *   AGENT=claude node retry.ts 'summarize CHANGELOG.md in three lines'
  */
@@ -30,7 +30,7 @@ const isPassing = (error: unknown) => [RateLimited, AgentCrashed, DaemonUnreacha
 
 function advice(error: unknown): string {
   if (error instanceof Unauthenticated) return "log in with the agent's own program, or set its key";
-  if (error instanceof BudgetExceeded) return "give it a larger budget";
+  if (error instanceof BudgetExceeded) return "pass a larger budget";
   if (error instanceof PermissionRefused) return "allow it: onApproval, or a rule in config.toml";
   if (error instanceof ToolFailed) return "see what the tool said";
   return error instanceof HoldfastError ? (error.hint ?? error.code) : "this is a defect";
@@ -40,7 +40,7 @@ let tries = 0;
 for (;;) {
   tries++;
   try {
-    // `strict`: a tool that fails is not for the agent to get over.
+    // `strict`: a failed tool ends the query.
     const { text } = await holdfast.query({ agent, prompt, strict: true, timeoutMs: 300_000, budget: { cost: 1 } }).result;
     console.log(text);
     break;
@@ -55,7 +55,7 @@ for (;;) {
   }
 }
 
-// However often it was tried, nothing of it is left.
+// No session is left after any number of tries.
 assert.ok(tries <= MOST_TRIES);
 assert.deepEqual(
   (await holdfast.sessions.list({ all: true })).filter(({ name }) => name.startsWith("query-")),

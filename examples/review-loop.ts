@@ -1,6 +1,6 @@
 /**
- * One agent works, another reviews what it did, and the first one hears what is wrong, until the reviewer approves. Both are conversations that are
- * kept from round to round: each remembers what was said before.
+ * One agent works and another reviews, until the reviewer approves. Both conversations last for all rounds, so each agent remembers the
+ * earlier ones.
  *
  *   AGENT=claude REVIEWER=codex node review-loop.ts 'add input validation to src/form.ts' 'Are all fields checked, and tested?'
  */
@@ -15,7 +15,7 @@ const reviewer = process.env.REVIEWER ?? agent;
 
 using holdfast = await connect();
 
-// Whatever happens, neither is left behind.
+// Both sessions are removed in any case.
 const sessions: string[] = [];
 const say = async (who: { agent: string } | { session: string }, prompt: string) => {
   const result = await holdfast.query({ ...who, prompt, keep: true, onApproval: () => "allow" }).result;

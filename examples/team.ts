@@ -1,6 +1,6 @@
 /**
- * Workers of a group take items from a list that they share. Whoever takes one writes its name behind it; of several who reach for the same item at the
- * same time one gets it, and the others take the next: `update` writes only what nobody has changed meanwhile.
+ * Workers of a group take items from a shared list. A worker claims an item by writing its name beside it. `update` writes only if nobody
+ * changed the value meanwhile, so each item has one worker.
  *
  *   AGENT=claude node team.ts 3 'write a test for %s' src/a.ts src/b.ts src/c.ts src/d.ts
  */
@@ -38,7 +38,7 @@ async function take(worker: string): Promise<Item | undefined> {
 }
 
 async function work(number: number): Promise<void> {
-  // A member from its birth: it knows its peers, and they see what it does (holdfast group show).
+  // A group member from the start: it knows its peers, and they see its progress (holdfast group show).
   const session = await holdfast.sessions.create({ agent, chat: true, name: `${group}-${number}`, groups: [group] });
   for (let item = await take(session.name); item; item = await take(session.name)) {
     const { what } = item;
@@ -55,7 +55,7 @@ try {
   const { sessions, spent } = await holdfast.groups.stats(group);
   console.log(`${sessions.total} workers, ${spent.turns} turns, ${spent.input} tokens in`);
 
-  // Everything was done, and nothing twice: there are as many turns as items.
+  // Everything was done once: there are as many turns as items.
   const items = (await holdfast.groups.value(group, "items"))?.value as Item[];
   assert.ok(items.every(({ by, done }) => by !== null && done));
   assert.equal(spent.turns, things.length);

@@ -1,6 +1,6 @@
 /**
- * Tells what becomes of sessions: who waits for a person, who has ended, and how. The place that it has reached is kept in a file: what happens while it
- * does not run is told when it runs again, and nothing twice. With `--once` it tells what there is, and ends.
+ * Reports sessions that wait for a person or have ended. A file keeps its position, so that events during its absence are reported later
+ * and none twice. With `--once` it reports the current state and exits.
  *
  *   node watch.ts cursor.txt
  */
@@ -22,7 +22,7 @@ function tell({ type, session, actor, data }: JournalEvent): void {
     console.log(`${name} waits for you: ${data.attention.text ?? data.attention.for}`);
 }
 
-/** Whole or not at all, whenever this program dies. */
+/** Written completely or not at all, whenever this program dies. */
 function keep(cursor: string): void {
   writeFileSync(`${file}.new`, cursor);
   renameSync(`${file}.new`, file);
@@ -35,7 +35,7 @@ try {
   for await (const event of holdfast.events({ ...after, types, follow: once !== "--once" })) {
     tell(event);
     keep(event.cursor);
-    // In order, each once, also where the daemon was killed meanwhile.
+    // In order and each once, even when the daemon was killed meanwhile.
     assert.ok(event.seq > last);
     last = event.seq;
   }

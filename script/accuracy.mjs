@@ -1,4 +1,7 @@
-/** npm run accuracy: what Holdfast says of the real agents, against what is so; arguments go to tests/accuracy/main.ts. */
+/**
+ * npm run accuracy: compares the status that Holdfast reports for real agents with the true one; arguments go to
+ * tests/accuracy/main.ts.
+ */
 import path from "node:path";
 import { root, say } from "./root.mjs";
 import { cleanEnvironment, run } from "./run.mjs";

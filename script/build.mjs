@@ -1,7 +1,7 @@
 /**
- * Bundles what a user runs into dist/. Every file is written beside its place and renamed into it, so that programs
- * that run meanwhile, and builds at the same time, never see half a file. `.built` comes last and carries the time the
- * build began: a source saved during the build is newer than it, and the next run builds again.
+ * Bundles the programs that a user runs into dist/. Each file is written under a temporary name and renamed, so that running programs and
+ * parallel builds never see half a file. `.built` is written last and carries the time the build began: a source saved during the build
+ * is newer, and the next run builds again.
  */
 import fs from "node:fs";
 import { createRequire } from "node:module";
@@ -14,13 +14,10 @@ const stamp = path.join(dist, ".built");
 /** File times come from a coarser clock than Date.now(); this much earlier, no edit can look older than the build. */
 const CLOCK_SLACK_MS = 20;
 
-/**
- * Commands that are run again and again, by status lines and scripts: each is also a bundle of its own, which has no other command. Reading
- * in all the others, though they are not run, would cost it a millisecond of CPU.
- */
+/** Commands that status lines and scripts run often. Each has its own bundle: loading all other commands costs a millisecond of CPU. */
 const OFTEN = ["ls", "statusline", "chat", "mcp"];
 
-/** Agents keep a server each for as long as they live: it has nothing that it does not need, and the code of a command of its own. */
+/** An agent keeps its MCP server for its whole life, so the server bundle holds only what it needs, and its own command. */
 const ALONE = new Set(["mcp"]);
 
 export async function build() {
@@ -28,7 +25,7 @@ export async function build() {
   fs.mkdirSync(dist, { recursive: true });
   const { files, metafile } = await bundles();
   for (const [name, text] of Object.entries(files)) put(name, text);
-  // One of a command that has none of its own any more would be run in its place.
+  // A stale bundle of a command that lost its own would still be run.
   for (const name of fs.readdirSync(dist)) if (/^cli\..+\.cjs$/.test(name) && !(name in files)) fs.rmSync(path.join(dist, name));
   put("meta.json", `${JSON.stringify(metafile, null, 1)}\n`);
   fs.writeFileSync(temporary(".built"), "");
@@ -36,34 +33,38 @@ export async function build() {
   fs.renameSync(temporary(".built"), stamp);
 }
 
-/** What a user runs, by file name; `inputs` are the sources of all of them, `metafile` is of the CLI. */
+/** The programs by file name; `inputs` are the sources of all of them, `metafile` is the CLI's. */
 export async function bundles({ version } = {}) {
   const esbuild = await import("esbuild");
   const plugins = [apart("@xterm/headless", "./xterm.cjs"), ...asVersion(version)];
   const mcpApart = apart("@holdfast/mcp", "./mcp.mjs");
-  const [cli, daemon, mcp, copier, holder, conversation, exec, model, mcpClient, demo, demoAcp, ...often] = await bundle(esbuild, [
-    { ...commonjs("packages/cli/src/main.ts"), plugins: [mcpApart, ...plugins] },
-    { ...module("packages/daemon/src/main.ts"), plugins: [mcpApart, ...asVersion(version)], external: ["@lydell/node-pty"] },
-    { ...module("packages/mcp/src/index.ts"), plugins: asVersion(version) },
-    module("packages/daemon/src/journal/backup-copy.ts"),
-    // node-pty loads a native file from beside itself: it stays a package.
-    { ...module("packages/holder/src/main.ts"), plugins: asVersion(version), external: ["@lydell/node-pty"] },
-    { ...module("packages/holder/src/conversation/main.ts"), plugins: asVersion(version) },
-    { ...module("packages/holder/src/agents/exec/main.ts"), plugins: asVersion(version) },
-    {
-      ...module("packages/holder/src/agents/model/main.ts"),
-      plugins: [apart("./mcp-client.ts", "./mcp-client.mjs"), ...asVersion(version)],
-    },
-    { ...module("packages/holder/src/agents/model/servers/mcp-client.ts"), plugins: asVersion(version) },
-    { ...module("agents/src/demo.ts"), plugins: [apart("./acp/serve.ts", "./demo-acp.mjs")] },
-    module("agents/src/acp/serve.ts"),
-    ...OFTEN.map((name) => ({
-      ...commonjs("packages/cli/src/main.ts"),
-      plugins: [onlyCommand(name), ...(ALONE.has(name) ? [] : [mcpApart]), ...plugins],
-    })),
-  ]);
+  const [cli, daemon, configure, mcp, copier, holder, conversation, exec, model, mcpClient, demo, demoAcp, ...often] = await bundle(
+    esbuild,
+    [
+      { ...commonjs("packages/cli/src/main.ts"), plugins: [mcpApart, ...plugins] },
+      { ...module("packages/daemon/src/main.ts"), plugins: [mcpApart, ...asVersion(version)], external: ["@lydell/node-pty"] },
+      { ...module("packages/daemon/src/configure.ts"), plugins: asVersion(version) },
+      { ...module("packages/mcp/src/index.ts"), plugins: asVersion(version) },
+      module("packages/daemon/src/journal/backup-copy.ts"),
+      // node-pty loads a native file from its own directory, so it stays a package.
+      { ...module("packages/holder/src/main.ts"), plugins: asVersion(version), external: ["@lydell/node-pty"] },
+      { ...module("packages/holder/src/conversation/main.ts"), plugins: asVersion(version) },
+      { ...module("packages/holder/src/agents/exec/main.ts"), plugins: asVersion(version) },
+      {
+        ...module("packages/holder/src/agents/model/main.ts"),
+        plugins: [apart("./mcp-client.ts", "./mcp-client.mjs"), ...asVersion(version)],
+      },
+      { ...module("packages/holder/src/agents/model/servers/mcp-client.ts"), plugins: asVersion(version) },
+      { ...module("agents/src/demo.ts"), plugins: [apart("./acp/serve.ts", "./demo-acp.mjs")] },
+      module("agents/src/acp/serve.ts"),
+      ...OFTEN.map((name) => ({
+        ...commonjs("packages/cli/src/main.ts"),
+        plugins: [onlyCommand(name), ...(ALONE.has(name) ? [] : [mcpApart]), ...plugins],
+      })),
+    ],
+  );
   const xterm = createRequire(import.meta.url).resolve("@xterm/headless");
-  const programs = [cli, daemon, mcp, copier, holder, conversation, exec, model, mcpClient, demo, demoAcp];
+  const programs = [cli, daemon, configure, mcp, copier, holder, conversation, exec, model, mcpClient, demo, demoAcp];
   const inputs = programs.flatMap(({ metafile }) => Object.keys(metafile.inputs));
   return {
     files: {
@@ -71,6 +72,7 @@ export async function bundles({ version } = {}) {
       ...Object.fromEntries(OFTEN.map((name, index) => [`cli.${name}.cjs`, withModuleUrl(textOf(often[index]))])),
       "xterm.cjs": fs.readFileSync(xterm, "utf8"),
       "daemon.mjs": withRequire(textOf(daemon)),
+      "configure.mjs": withRequire(textOf(configure)),
       "mcp.mjs": withRequire(textOf(mcp)),
       "backup-copy.mjs": withRequire(textOf(copier)),
       "holder.mjs": withRequire(textOf(holder)),
@@ -87,7 +89,7 @@ export async function bundles({ version } = {}) {
   };
 }
 
-/** The SDK, for programs on Node and for pages; nothing of it is written in a way that only one bundler understands. */
+/** The SDK for Node and for browsers, without syntax that only one bundler understands. */
 export async function sdkBundles({ version } = {}) {
   const esbuild = await import("esbuild");
   const entry = (file, platform) => ({ ...module(file), platform, target: "es2024", keepNames: false, plugins: asVersion(version) });
@@ -107,7 +109,7 @@ async function bundle(esbuild, entries) {
   return results.map(({ value }) => value);
 }
 
-/** Whether a source is newer than the last build. bin/holdfast asks the same question in shell; keep them alike. */
+/** Whether a source is newer than the last build. bin/holdfast has the same test in shell; keep both alike. */
 export function isStale() {
   const built = fs.statSync(stamp, { throwIfNoEntry: false })?.mtimeMs;
   if (built === undefined) return true;
@@ -133,16 +135,16 @@ function commonjs(entry) {
   return {
     ...shared(entry),
     format: "cjs",
-    // Read anew by every command. What runs for days stays readable in a stack trace.
+    // Every command reads this file, so it is minified. Long-running programs keep readable stack traces.
     minifyWhitespace: true,
     minifySyntax: true,
-    // import() of Node's own modules becomes a require when it is reached: the ESM loader alone costs milliseconds.
+    // import() of a Node module becomes a require: the ESM loader alone costs milliseconds.
     supported: { "dynamic-import": false },
     define: { "import.meta.dirname": "__dirname", "import.meta.filename": "__filename", "import.meta.url": "__moduleUrl" },
   };
 }
 
-/** A large library that few commands need is a file of its own: every command would read and check it, whether it needs it or not. */
+/** A large library that few commands need gets its own file; otherwise every command would read and compile it. */
 function apart(name, file) {
   return {
     name: `apart ${name}`,
@@ -152,7 +154,7 @@ function apart(name, file) {
   };
 }
 
-/** The registry with nothing but this one. */
+/** The registry with this command only. */
 function onlyCommand(name) {
   const file = path.join(root, "packages/cli/src/registry.ts");
   const [entry] = new RegExp(`^ *${name}: .*$`, "m").exec(fs.readFileSync(file, "utf8")) ?? [];
@@ -162,13 +164,13 @@ function onlyCommand(name) {
     name: `only ${name}`,
     setup(builder) {
       builder.onLoad({ filter: /cli[\\/]src[\\/]registry\.ts$/ }, () => ({ contents, loader: "ts", resolveDir: path.dirname(file) }));
-      // What is sent to another machine is sent by the whole CLI: see script/entry.cjs.
+      // The full CLI handles commands for another machine: see script/entry.cjs.
       builder.onLoad({ filter: /cli[\\/]src[\\/]far[\\/]far\.ts$/ }, () => ({ contents: "export {};", loader: "ts" }));
     },
   };
 }
 
-/** The same sources under another version: what an upgrade is tried with. */
+/** The same sources under another version, for upgrade tests. */
 function asVersion(version) {
   if (version === undefined) return [];
   const file = path.join(root, "packages/contract/src/version.ts");
@@ -209,7 +211,7 @@ function withModuleUrl(text) {
   return text.includes("__moduleUrl") ? afterShebang(text, 'var __moduleUrl=require("node:url").pathToFileURL(__filename).href;') : text;
 }
 
-/** CommonJS dependencies call require for Node's own modules, which an ES module does not have. */
+/** CommonJS dependencies call require for Node's modules; an ES module has no require. */
 function withRequire(text) {
   return text.includes("__require(")
     ? afterShebang(text, 'import{createRequire as __createRequire}from"node:module";const require=__createRequire(import.meta.url);')

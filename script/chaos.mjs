@@ -1,7 +1,7 @@
 /**
- * npm run chaos: random histories of use and faults against a model; arguments go to tests/chaos/main.ts. npm run chaos:delivery: messages to
- * agents under random kills of the daemon, tests/chaos/delivery-main.ts. npm run chaos:together: likewise a group's messages and shared values.
- * npm run chaos:agents: messages to the real agents, with Esc, drafts and approvals.
+ * npm run chaos: random operations and faults, checked against a model; arguments go to tests/chaos/main.ts. chaos:delivery: messages to
+ * agents while the daemon is killed at random (tests/chaos/delivery-main.ts). chaos:together: the same for group messages and shared
+ * values. chaos:agents: messages to real agents, with Esc, drafts and approvals.
  */
 import path from "node:path";
 import { AGENTS, installAgent } from "./real-agents.mjs";

@@ -1,6 +1,6 @@
 /**
- * npm run check: what can be known without running the product. As many steps at once as there are cores; a line for each as it
- * ends, and in full what was wrong. `--without-tests` leaves out what `npm test` runs anyway.
+ * npm run check: static checks and unit tests. Runs one step per core in parallel and prints one line per step; a failed step prints its
+ * output. `--without-tests` skips the steps that `npm test` runs too.
  */
 import { spawn } from "node:child_process";
 import fs from "node:fs";
@@ -22,6 +22,7 @@ const steps = [
     run: () => run("node_modules/@biomejs/biome/bin/biome", "check", "--error-on-warnings", "--max-diagnostics=none", "--colors=off"),
   },
   { name: "layering and canaries", run: () => run("script/layering.mjs") },
+  { name: "prose", run: () => run("script/prose/main.ts") },
   { name: "generated files", run: () => run("script/openapi.mjs", "--check") },
   { name: "unit tests", run: () => run(VITEST, "run", "--project", "unit"), isTest: true },
   { name: "requirements table", run: () => run(VITEST, "run", "tests/requirements.test.ts"), isTest: true },

@@ -1,11 +1,11 @@
 /**
- * What `npm run coverage` measures: the code of conversations. Folders are taken whole, so that a new file in them cannot be left out; what is not
- * measured is named, with the reason.
+ * The files that `npm run coverage` measures: the code of conversations. Whole folders are listed, so that no new file is missed.
+ * Exceptions are named with a reason.
  */
 import fs from "node:fs";
 import { root } from "./root.mjs";
 
-/** Of its lines the tests must run so many in a hundred. */
+/** The minimum percentage of lines that tests must run. */
 export const ASKED = 95;
 
 export const AREA = [
@@ -23,7 +23,7 @@ export const AREA = [
 const OWN_PROCESS = "composition of a process of its own, which tests/ run as users have it";
 const TEST_SUPPORT = "what tests of the area are written with";
 
-/** By path: why it is not measured. */
+/** Files that are not measured, with the reason. */
 export const NOT_MEASURED = {
   "packages/holder/src/conversation/main.ts": OWN_PROCESS,
   "packages/holder/src/agents/exec/main.ts": OWN_PROCESS,
@@ -36,7 +36,7 @@ export const NOT_MEASURED = {
   "agents/src/acp/test-client.ts": TEST_SUPPORT,
 };
 
-/** Outside of the area, tests that run its code in their own process. */
+/** Tests outside the area that run its code in their own process. */
 const OTHER_TESTS = ["tests/drivers.test.ts", "tests/model-agent.test.ts"];
 
 const isTest = (file) => file.endsWith(".test.ts");
@@ -47,7 +47,7 @@ export function areaFiles() {
     .sort();
 }
 
-/** Those beside the code, and the others. */
+/** Tests beside the code, and all others. */
 export function areaTests() {
   const beside = areaFiles().map((file) => file.replace(/\.ts$/, ".test.ts"));
   const tests = new Set([...all().filter(isTest), ...beside.filter((file) => fs.existsSync(`${root}/${file}`)), ...OTHER_TESTS]);

@@ -1,19 +1,19 @@
 /**
- * Which lines were run: in the tests' own processes, as the test runner measured it, and in those that tests started, as Node wrote it
- * (NODE_V8_COVERAGE). Node takes the types out of a file without moving anything, so that places in it are those of the source.
+ * Finds the lines that were run: in the test processes, from the test runner; in processes that tests started, from Node
+ * (NODE_V8_COVERAGE). Node strips types without moving code, so positions match the source.
  */
 import fs from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { ASKED } from "./coverage-area.mjs";
 
-/** A file with fewer of its lines run is named. */
+/** Files below this percentage are listed. */
 const NAMED_BELOW = 90;
 
-/** What tests give to processes that they start, as NODE_V8_COVERAGE. */
+/** The NODE_V8_COVERAGE directory that tests pass to processes they start. */
 export const PROCESSES = "HOLDFAST_TEST_COVERAGE";
 
-/** By file, relative to `root`: how many lines it has that can be run, and how many were. `measured` is what istanbul calls its coverage. */
+/** Runnable lines and covered lines by file, relative to `root`. `measured` is an istanbul coverage map. */
 export function linesOf({ measured, processes, root, files }) {
   const ran = rangesOf(processes);
   return files.map((file) => {
@@ -31,7 +31,7 @@ export function linesOf({ measured, processes, root, files }) {
   });
 }
 
-/** By address of the file: the ranges of each process that ran it. */
+/** The ranges of each process, by file URL. */
 function rangesOf(directory) {
   const found = new Map();
   for (const name of fs.existsSync(directory) ? fs.readdirSync(directory) : []) {
@@ -42,7 +42,7 @@ function rangesOf(directory) {
   return found;
 }
 
-/** Of ranges in each other the innermost says it. */
+/** The innermost of nested ranges decides. */
 function countAt(ranges, offset) {
   const around = ranges.filter(({ startOffset, endOffset }) => startOffset <= offset && offset < endOffset);
   const [inner] = around.sort((a, b) => a.endOffset - a.startOffset - (b.endOffset - b.startOffset));
@@ -55,7 +55,7 @@ function lineBegins(text) {
   return begins;
 }
 
-/** A table of the worst, and how it is as a whole. */
+/** A table of the worst files, and the total. */
 export function verdict(counts, allLines = false) {
   const sum = (of) => counts.reduce((before, each) => before + each[of], 0);
   if (sum("total") === 0) throw new Error("no line was measured");
@@ -70,12 +70,12 @@ export function verdict(counts, allLines = false) {
   return { lines: [...table, `coverage: ${rounded(total)} % of lines (${ASKED} % asked for)`], isEnough: total >= ASKED };
 }
 
-/** A file of types alone has no line to run. */
+/** A file that holds only types has no line to run. */
 function percent({ covered, total }) {
   return total === 0 ? 100 : (covered / total) * 100;
 }
 
-/** Down: what is not reached is not shown as reached. */
+/** Rounded down, so that the target never looks reached when it is not. */
 function rounded(number) {
   return (Math.floor(number * 10) / 10).toFixed(1);
 }

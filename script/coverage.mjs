@@ -1,6 +1,6 @@
 /**
- * npm run coverage: runs the tests of conversations, and fails where they leave out too many lines of that area. Says which files have the most of them;
- * with `--lines` which lines, of every file.
+ * npm run coverage: runs the tests of conversations and fails when they cover too few lines. Lists the worst files; `--lines` lists the
+ * uncovered lines of every file.
  */
 import fs from "node:fs";
 import os from "node:os";
@@ -13,7 +13,7 @@ import { ensureBuilt, node } from "./setup.mjs";
 
 try {
   await ensureBuilt();
-  // It takes the area's files with what Node has only since 22: npm may have begun this with an older one.
+  // The area uses globs of Node 22, and npm may have started an older Node.
   const isOurs = fs.realpathSync(process.execPath) === fs.realpathSync(node);
   process.exitCode = isOurs ? await measure() : await run(node, process.argv.slice(1));
 } catch (error) {
@@ -27,7 +27,7 @@ async function measure() {
   const files = areaFiles();
   try {
     const options = [
-      // On a machine that does other things too. It is told, and twice is a failure.
+      // A busy machine may fail a test once. The retry is reported, and a second failure counts.
       "--retry=1",
       "--coverage.enabled",
       "--coverage.provider=v8",

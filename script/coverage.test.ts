@@ -8,7 +8,7 @@ import { linesOf, verdict } from "./coverage-lines.mjs";
 
 const root = join(import.meta.dirname, "..");
 
-/** By their names alone: what is in the area, whatever the script's own patterns say. */
+/** Selects files of the area by name, independent of the script's own patterns. */
 const OF_THE_AREA =
   /^(packages\/(holder\/src\/(conversation|agents)|daemon\/src\/(conversation|usage|persona|task)|cli\/src\/(repl|task|commands\/(personas|task)))\/|agents\/src\/acp\/)/;
 const SINGLE = [

@@ -1,5 +1,5 @@
 /**
- * npm run dev: a daemon and a demo session in a throw-away home. A saved source rebuilds and restarts the daemon; sessions go on.
+ * npm run dev: a daemon and a demo session in a throw-away home. Saving a source rebuilds and restarts the daemon; sessions keep running.
  * Ctrl+C stops everything and removes the home.
  */
 import fs from "node:fs";
@@ -11,7 +11,7 @@ import { endAll, holdfast, typed } from "./holdfast.mjs";
 import { root, say } from "./root.mjs";
 import { ensureBuilt } from "./setup.mjs";
 
-/** Editors save in several steps; shorter and one save builds twice. */
+/** Editors save in several steps; with a shorter wait one save would build twice. */
 const SETTLE_MS = 100;
 
 const ending = new AbortController();

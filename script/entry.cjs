@@ -1,7 +1,7 @@
-// What bin/holdfast starts, copied to dist/holdfast.cjs. In syntax that every Node since 12 can read: an old one gets a sentence.
-//
-// Then it runs cli.cjs, or cli.NAME.cjs of a command that has one for itself, with the machine code V8 made of it in an earlier run of the same command. Node's own compile cache keeps only what is
-// compiled at load, and a command spends a tenth of its CPU time on compiling the functions it goes on to call.
+// The program that bin/holdfast starts, copied to dist/holdfast.cjs. Its syntax works in every Node since 12, so that an old Node prints
+// a clear message. It runs cli.cjs, or cli.NAME.cjs for a command with its own bundle, with V8's machine code from an earlier run of the
+// same command. Node's compile cache keeps only code compiled at load time, and a command spends a tenth of its CPU time on compiling
+// functions it calls later.
 var version = process.versions.node;
 if (parseInt(version, 10) < 24) {
   tellOld(
@@ -12,7 +12,7 @@ if (parseInt(version, 10) < 24) {
 }
 var fs = require("node:fs");
 var first = process.argv[2] || "";
-// For another machine: `-H` stands before the command, or HOLDFAST_MACHINE is set for all of them.
+// A command for another machine: `-H` before the command, or HOLDFAST_MACHINE for all commands.
 var far = process.env.HOLDFAST_MACHINE || first.indexOf("-H") === 0 || first.indexOf("--machine") === 0;
 var command = far ? "far" : /^[a-z_]+$/.test(first) ? first : "other";
 var file = __dirname + "/cli." + command + ".cjs";
@@ -26,11 +26,11 @@ var script = new (require("node:vm").Script)(
     cachedData: code,
   },
 );
-// Now and then anew, too: an earlier run may have called less.
+// Renewed from time to time: an earlier run may have called fewer functions.
 if (kept && (!code || script.cachedDataRejected || Math.random() < 0.02)) {
   process.once("exit", keepCode);
   if (process.execve) {
-    // `attach` becomes another program and never exits.
+    // `attach` replaces the process and never exits.
     var execve = process.execve;
     process.execve = function () {
       keepCode();
@@ -40,7 +40,7 @@ if (kept && (!code || script.cachedDataRejected || Math.random() < 0.02)) {
 }
 script.runInThisContext().call(module.exports, module.exports, require, module, file, __dirname);
 
-/** As the CLI tells every error; what comes after `--` is the program's. */
+/** Prints errors in the CLI's format; arguments after `--` belong to the program. */
 function tellOld(message, hint) {
   var args = process.argv.slice(2);
   var end = args.indexOf("--");
@@ -49,7 +49,7 @@ function tellOld(message, hint) {
   process.stderr.write(json ? JSON.stringify(error) + "\n" : "holdfast: " + message + "; " + hint + "\n");
 }
 
-/** V8 itself refuses what another V8 made; it does not notice another source of the same length, so the name tells which file it is of. */
+/** V8 rejects code of another V8, but not code of another source with the same length: the file name identifies the source. */
 function placeOfCode() {
   try {
     var cache = process.env.XDG_CACHE_HOME;
@@ -69,7 +69,7 @@ function readCode() {
   }
 }
 
-/** Whatever goes wrong here, the command has done its work; it is only slower without. */
+/** A failure here never matters: the command has finished, and only the next start is slower. */
 function keepCode() {
   try {
     fs.mkdirSync(kept.folder, { recursive: true, mode: 448 });

@@ -13,7 +13,7 @@ import { expect, onTestFinished, test } from "vitest";
 const entry = path.join(import.meta.dirname, "entry.cjs");
 
 test("the entry is in syntax that old Nodes can read", async () => {
-  // esbuild refuses what it would have to rewrite for ES5: const, arrow functions, template strings among them.
+  // esbuild refuses syntax that it would have to rewrite for ES5, such as const, arrow functions and template strings.
   await expect(transform(fs.readFileSync(entry, "utf8"), { target: "es5" })).resolves.toHaveProperty("warnings", []);
 });
 
@@ -27,7 +27,7 @@ test("an old Node gets one clear line and its own exit code", () => {
   );
 });
 
-test("with --json an old Node tells it as every error is told, unless that is a word of the program's", () => {
+test("with --json an old Node prints the error as JSON, unless --json belongs to the program", () => {
   const told = startAs("20.20.2", {}, ["ls", "--json"]);
   expect(told.status).toBe(ERRORS.node_too_old.exit);
   expect(JSON.parse(told.stderr)).toEqual({
@@ -40,7 +40,7 @@ test("the oldest Node that is new enough gets the CLI", () => {
   expect(startAs(`${MINIMUM_NODE}.0.0`)).toMatchObject({ status: 0, stdout: "the CLI\n", stderr: "" });
 });
 
-test("a command that has a bundle of its own gets that one, and no other word does", () => {
+test("a command with its own bundle runs that bundle, and other words run the CLI", () => {
   using entry = new Entry('console.log("the CLI", process.argv[2]);');
   entry.addCli("ls", 'console.log("the list");');
   expect(entry.run("ls").stdout).toBe("the list\n");
@@ -52,7 +52,7 @@ test("the CLI starts where no compile cache can be kept", () => {
   expect(startAs("26.0.0", { XDG_CACHE_HOME: "/dev/null" })).toMatchObject({ status: 0, stdout: "the CLI\n", stderr: "" });
 });
 
-test("the code of a command is kept for its next run, and thrown away when it is damaged or of another build", () => {
+test("the code of a command is cached for its next run, and discarded when it is damaged or from another build", () => {
   using entry = new Entry('console.log("the CLI", process.argv[2]);');
   expect(entry.run("ls").stdout).toBe("the CLI ls\n");
   expect(entry.run("/etc/passwd").stdout).toBe("the CLI /etc/passwd\n");
@@ -69,13 +69,13 @@ test("the code of a command is kept for its next run, and thrown away when it is
   expect(entry.kept()).toHaveLength(3);
 });
 
-test("a program that becomes another one keeps its code, too", () => {
+test("a program that replaces itself keeps its cached code", () => {
   using entry = new Entry('process.execve("/bin/echo", ["echo", "became"], {});');
   expect(entry.run("attach").stdout).toBe("became\n");
   expect(entry.kept()).toEqual([expect.stringMatching(/\.attach$/)]);
 });
 
-test("set-up with nothing missing says nothing", () => {
+test("set-up with nothing missing prints nothing", () => {
   const setup = path.join(import.meta.dirname, "setup.mjs");
   const code = `import { ensure } from ${JSON.stringify(setup)}; await ensure();`;
   expect(
@@ -83,7 +83,7 @@ test("set-up with nothing missing says nothing", () => {
   ).toBe("");
 });
 
-/** Starts the entry beside a stand-in CLI, with a Node that says it has another version. */
+/** Starts the entry beside a stand-in CLI, with a Node that reports another version. */
 function startAs(version: string, env: Record<string, string> = {}, args: string[] = []) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "holdfast-entry-"));
   onTestFinished(() => fs.rmSync(folder, { recursive: true }));
@@ -96,7 +96,7 @@ function startAs(version: string, env: Record<string, string> = {}, args: string
   });
 }
 
-/** The entry with a stand-in CLI and a cache of its own. */
+/** The entry with a stand-in CLI and its own cache. */
 class Entry implements Disposable {
   readonly #folder = fs.mkdtempSync(path.join(os.tmpdir(), "holdfast-entry-"));
 
@@ -105,7 +105,7 @@ class Entry implements Disposable {
     this.replaceCli(cli);
   }
 
-  /** As a build does it: a file of its own, renamed into place. */
+  /** As a build does: a new file, renamed into place. */
   replaceCli(text: string): void {
     fs.writeFileSync(path.join(this.#folder, "new.cjs"), text);
     fs.renameSync(path.join(this.#folder, "new.cjs"), path.join(this.#folder, "cli.cjs"));
@@ -137,9 +137,9 @@ class Entry implements Disposable {
   }
 }
 
-test("set-up whose registry does not answer fails soon, and says what to do", { timeout: 60_000 }, async () => {
+test("set-up fails soon when the registry does not answer, and says what to do", { timeout: 60_000 }, async () => {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), "hf-"));
-  // Takes every connection, and never says a word.
+  // Accepts every connection and never answers.
   const silent = createServer(() => {}).listen(0, "127.0.0.1");
   onTestFinished(() => {
     silent.close();

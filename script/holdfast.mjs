@@ -1,4 +1,4 @@
-/** Calls bin/holdfast as a person at a shell would. */
+/** Calls bin/holdfast as a person in a shell does. */
 import { spawnSync } from "node:child_process";
 import path from "node:path";
 import { root } from "./root.mjs";
@@ -6,12 +6,12 @@ import { node } from "./setup.mjs";
 
 const bin = path.join(root, "bin/holdfast");
 
-/** Runs a command and answers its standard output; its complaints go to the terminal. */
+/** Runs a command and returns its standard output; errors go to the terminal. */
 export function holdfast(args, { home, stdout = "pipe" } = {}) {
   return call(bin, args, { home, stdio: ["ignore", stdout, "inherit"] });
 }
 
-/** Ends everything of a home with the CLI as it was built last, also when sources are broken now; Ctrl+C does not reach it. */
+/** Stops everything in a home with the last CLI that was built, so that broken sources do not matter. Ctrl+C does not reach it. */
 export function endAll(home) {
   call(node, [path.join(root, "dist/holdfast.cjs"), "down", "--all"], { home, detached: true, stdio: ["ignore", "pipe", "inherit"] });
 }
@@ -23,7 +23,7 @@ function call(program, args, { home, ...options }) {
   return done.stdout ?? "";
 }
 
-/** bin/holdfast as it can be typed where npm was. */
+/** The path of bin/holdfast as a user would type it in the directory where npm was called. */
 export function typed() {
   const relative = path.relative(whereTyped(), bin);
   return relative.startsWith("..") ? bin : relative;
@@ -33,7 +33,7 @@ function whereTyped() {
   return process.env.INIT_CWD ?? process.cwd();
 }
 
-/** What npm adds would become part of every session that is started from here. */
+/** npm's own variables would become part of every session that starts here. */
 function shellEnvironment() {
   const own = Object.entries(process.env).filter(([name]) => !/^npm_|^(INIT_CWD|NODE|COLOR)$/i.test(name));
   const isNpms = (folder) => folder.endsWith("/node_modules/.bin") || folder.endsWith("/node-gyp-bin");

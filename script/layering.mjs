@@ -1,6 +1,6 @@
 /**
- * Checks who imports whom, then checks the check: violations planted in a copy of the layout must each turn it red, and
- * clean files there must not. A run that saw no module fails. Runs under the Node of the checkout.
+ * Checks imports between packages and rooms, then checks the check: each violation planted in a copy of the layout must fail, and clean
+ * files must pass. A run that read no module fails. Needs the Node of the checkout.
  */
 import fs from "node:fs";
 import os from "node:os";
@@ -67,7 +67,7 @@ function plant(copy, planted) {
   }
 }
 
-/** The files a canary imports, by relative path or by package name; `nowhere` stays missing. */
+/** The files that canaries import, by relative path or package name; `nowhere` does not exist. */
 function targetsOf(file, code) {
   const specifiers = [...code.matchAll(/'([^']+)'/g)].map(([, specifier]) => specifier);
   return specifiers.flatMap((specifier) => {
@@ -86,7 +86,7 @@ async function cruiseIn(baseDir) {
       baseDir,
       ruleSet: { forbidden: rules },
       validate: true,
-      // It cannot use TypeScript 7 and reads nothing, in silence, unless swc parses.
+      // dependency-cruiser cannot use TypeScript 7 and silently reads nothing unless swc parses.
       parser: "swc",
       doNotFollow: { path: "node_modules" },
     },
@@ -100,7 +100,7 @@ async function cruiseIn(baseDir) {
   return output;
 }
 
-/** swc parses `using x = …`, but the visitor that dependency-cruiser walks its trees with does not know the statement and throws. */
+/** swc parses `using x = …`, but dependency-cruiser's visitor does not know that statement and throws. */
 function teachUsing(prototype) {
   const { visitStatement } = prototype;
   prototype.visitStatement = function (statement) {

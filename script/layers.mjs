@@ -1,6 +1,6 @@
 /**
- * Who may import whom, as in the two Layout tables of the design. A name not listed for a package or a room is forbidden to it.
- * The rules are dependency-cruiser's; script/layering.mjs runs them on the source and on planted violations.
+ * Allowed imports, as in the two Layout tables of the design. A package or room may not import a name that its entry does not list.
+ * script/layering.mjs runs these dependency-cruiser rules on the source and on planted violations.
  */
 const PACKAGES = {
   contract: [],
@@ -67,7 +67,7 @@ export const rules = [
   ),
 
   forbid("http-library", { path: "^(packages|agents)/", pathNot: `^${DAEMON}/api/` }, { path: "(^|/)node_modules/(hono|@hono|ws)/" }),
-  // A browser has no Unix sockets, and needs nothing but these.
+  // A browser has no Unix sockets and needs nothing else from Node.
   forbid(
     "sdk-browser-safe",
     { path: "^packages/sdk/src/", pathNot: `${TEST}|^packages/sdk/src/(node/|transport/unix\\.ts$)` },

@@ -4,13 +4,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { root, say } from "./root.mjs";
 
 const LONGEST_MS = 15 * 60_000;
-/** Builds take less; only a wait that a person notices is worth a line. */
+/** Builds take less time; a message is useful only when a person notices the wait. */
 const QUIET_MS = 2000;
 const held = new Set();
 
 /**
- * Runs `work` while no other set-up or build of this checkout does; a lock whose owner died is taken over. What several checkouts
- * share has its lock in a `folder` of its own.
+ * Runs `work` while no other set-up or build of this checkout runs. Takes over a lock whose owner died. A resource that several
+ * checkouts share keeps its lock in `folder`.
  */
 export async function exclusively(name, work, folder = path.join(root, ".node")) {
   if (held.has(name)) return work();
@@ -32,7 +32,7 @@ export async function exclusively(name, work, folder = path.join(root, ".node"))
 async function take(file, name) {
   const began = Date.now();
   let told = false;
-  // link() is atomic and the file is whole from the start: nobody can read a lock without a pid in it.
+  // link() is atomic and the file is complete before: nobody can read a lock without a pid.
   const mine = `${file}.${process.pid}`;
   fs.writeFileSync(mine, String(process.pid));
   try {
@@ -74,7 +74,7 @@ function ownerOf(file) {
   }
 }
 
-/** Renamed before it is removed, so that of several waiters only one removes this owner's lock and none a newer one's. */
+/** Renamed before it is removed, so that only one of several waiters removes this lock and none removes a newer one. */
 function removeStale(file, owner) {
   const aside = `${file}.stale.${process.pid}`;
   try {

@@ -1,76 +1,87 @@
-/** The manual page, from the commands' own declarations and the contract's errors: it cannot say what the program does not do. */
+/** Generates the manual pages from command declarations and the contract's errors, so that they always match the program. */
 
 const ENVIRONMENT = [
-  ["HOLDFAST_HOME", "where all state is kept. Default: $XDG_STATE_HOME/holdfast, else ~/.local/state/holdfast."],
-  ["HOLDFAST_TOKEN", "act under this token; set inside every run, where holdfast acts as the session."],
-  ["HOLDFAST_AS", "owner: act as yourself, whatever HOLDFAST_TOKEN is. Inside a run nothing acts as you without this."],
+  ["HOLDFAST_HOME", "The directory with all state. Default: $XDG_STATE_HOME/holdfast, else ~/.local/state/holdfast."],
+  ["HOLDFAST_TOKEN", "Act under this token. It is set inside every run, where holdfast acts as the session."],
+  ["HOLDFAST_AS", "owner: act as yourself instead of HOLDFAST_TOKEN. Inside a run this is the only way to act as yourself."],
   [
     "HOLDFAST_URL",
-    "the daemon at this TCP address (holdfast up --listen), or at unix:PATH (holdfast up --share), in place of the home's own; needs a token.",
+    "Use the daemon at this TCP address (holdfast up --listen) or at unix:PATH (holdfast up --share) instead of the home's own. Needs a token.",
   ],
-  ["HOLDFAST_MACHINE", "the machine that every command is for, as with -H."],
-  ["HOLDFAST_NODE", "the Node to run on, where the first one on PATH is not the right one. Node 24 or newer is needed."],
-  ["XDG_CONFIG_HOME", "where holdfast/config.toml is looked for. Default: ~/.config."],
-  ["NO_COLOR", "no colours."],
+  ["HOLDFAST_MACHINE", "The machine for every command, as with -H."],
+  ["HOLDFAST_NODE", "The Node to run on, if the first one on PATH is too old. Holdfast needs Node 24 or newer."],
+  [
+    "HOLDFAST_PAGER, PAGER",
+    "The pager for help and long output on a terminal. The first that is set is used; the default is less. An empty value or cat turns the pager off, as does --no-pager. " +
+      "Inside a run only HOLDFAST_PAGER counts.",
+  ],
+  ["LESS", "Options for less. Default: FRX."],
+  ["XDG_CONFIG_HOME", "The directory of holdfast/config.toml. Default: ~/.config."],
+  ["NO_COLOR", "Turns colors off."],
 ];
 
 const FILES = [
-  ["~/.local/state/holdfast/", "the home: everything below. Only you can read it."],
-  ["  holdfast.db", "the journal: every event, and what follows from them."],
+  ["~/.local/state/holdfast/", "The home, with the files below. Only you can read it."],
+  ["  holdfast.db", "The journal: all events, and the tables derived from them."],
   [
     "  sessions/ID/",
-    "of each session: what it was started from, and for each run its recording (runs/N/output.*), its times and how it ended.",
+    "The files of a session: its start parameters, and for each run the recording (runs/N/output.*), its times and its end.",
   ],
-  ["  backups/", "copies of the journal; see holdfast backup."],
-  ["  damaged/", "what was found damaged, or replaced on request. Never deleted by holdfast."],
-  ["  daemon.log", "what the daemon has to say. At 8 MB it becomes daemon.log.1, and another begins."],
+  ["  backups/", "Backups of the journal; see holdfast backup."],
+  ["  damaged/", "Damaged or replaced files. Holdfast never deletes them."],
+  ["  daemon.log", "The daemon's log. At 8 MB it becomes daemon.log.1."],
   [
     "~/.config/holdfast/config.toml",
-    'configuration, in TOML; all of it may be left out: detach_key = "C-\\\\", recording_limit = "64M", and in [prune] age = "30d", size = "10G" and ' +
-      'every = "1h". In [agents.NAME], agents of your own: command, prompt, and more. In [machines.NAME], machines for -H: ssh (what ssh is given) and command (in place of holdfast there). holdfast doctor says what in it makes no sense.',
+    'The configuration. Every key is optional: detach_key = "C-\\\\", recording_limit = "64M", and in [prune] age = "30d", size = "10G" and ' +
+      'every = "1h". [agents.NAME] tables add your own agents. [machines.NAME] tables name machines for -H: ssh (the ssh destination) and command ' +
+      "(the holdfast there). holdfast doctor reports mistakes.",
   ],
-  ["/tmp/holdfast-UID/", "sockets, by which commands reach the daemon and the daemon what keeps the sessions. Only you can open them."],
+  ["/tmp/holdfast-UID/", "The sockets of the daemon and of the hosts. Only you can open them."],
 ];
 
-export function manPage({ commands, errors, version, commonFlags }) {
+/** `hold` is the same program. */
+export const HOLD_PAGE = ".so man1/holdfast.1\n";
+
+/** `sections`: the groups of `holdfast --help`; `commands`: all commands, verbs included. */
+export function manPage({ sections, commands, errors, version, commonFlags, pagerFlag }) {
   const visible = commands.filter(({ hidden }) => !hidden);
+  const of = (name) => visible.filter((command) => command.name.split(" ")[0] === name);
   return `${[
     `.TH HOLDFAST 1 "" ${quoted(`holdfast ${version}`)} ${quoted("User Commands")}`,
     section("NAME"),
-    text("holdfast - keeps AI coding agents running"),
+    text("holdfast, hold - keep AI coding agents running"),
     section("SYNOPSIS"),
     ".B holdfast",
     text("[-H MACHINE] COMMAND [ARGUMENTS] [FLAGS]"),
     section("DESCRIPTION"),
     text(
-      "Starts agents and other commands in the background, in terminals of their own. Close the terminal, and they go on; come back, and find " +
-        "them where they are, with everything they printed. What keeps them does not depend on the daemon: that may be ended, killed or replaced at " +
-        "any time.",
+      "Holdfast starts agents and other commands in the background, each in its own terminal. They keep running when you close your terminal. " +
+        "When you return, you find them where they are, with all their output. Agents do not depend on the daemon: you can stop, kill or replace " +
+        "the daemon at any time.",
     ),
     ".PP",
-    text("A session is named by its name, its id, or the beginning of its id. The program is also installed as hold."),
-    section("COMMANDS"),
-    ...visible.flatMap(commandLines),
+    text("Refer to a session by its name, its id, or the beginning of its id. hold is a short name for holdfast."),
+    ...Object.entries(sections).flatMap(([title, names]) => [section(title.toUpperCase()), ...names.flatMap(of).flatMap(commandLines)]),
     section("FLAGS OF EVERY COMMAND"),
-    ...Object.entries(commonFlags).flatMap(flagLines),
-    section("ANOTHER MACHINE"),
+    ...Object.entries({ ...commonFlags, ...pagerFlag }).flatMap(flagLines),
+    section("REMOTE MACHINES"),
     ...item([
       "-H, --machine MACHINE",
-      "Before the command: done by the holdfast of that machine, through ssh(1). MACHINE is user@machine, a name of ~/.ssh/config, " +
-        "ssh://user@machine:port, or a table [machines.NAME] of config.toml. Directories and files are those of that machine. attach, next, logs -f, " +
-        "events -f, wait, ls --watch, approvals watch and send --wait go on where they were when the connection breaks. Exit status 255: the " +
-        "connection broke under another command.",
+      "Before the command: run it with the holdfast of that machine, through ssh(1). MACHINE is user@machine, a host of ~/.ssh/config, " +
+        "ssh://user@machine:port, or a [machines.NAME] table of config.toml. Directories and files are those of that machine. If the connection " +
+        "breaks, attach, next, logs -f, events -f, wait, ls --watch, approvals watch and send --wait reconnect and continue. Exit status 255: the " +
+        "connection broke during another command.",
     ]),
     section("ENVIRONMENT"),
     ...ENVIRONMENT.flatMap(item),
     section("FILES"),
     ...FILES.flatMap(item),
     section("EXIT STATUS"),
-    text("Stable: scripts may branch on it."),
-    ...item(["0", "It is done."]),
+    text("Exit codes are stable; scripts can rely on them."),
+    ...item(["0", "Success."]),
     ...exitCodes(errors).flatMap(item),
     section("EXAMPLES"),
-    ...visible.flatMap(({ examples }) => examples.slice(0, 1).flatMap(([command, what]) => item([command, `${what}.`]))),
+    ...visible.flatMap(({ examples }) => examples.slice(0, 1).flatMap(([command, what]) => item([command, `${capital(what)}.`]))),
   ].join("\n")}\n`;
 }
 
@@ -78,9 +89,15 @@ function commandLines({ name, usage, summary, description, flags }) {
   return [
     `.SS ${quoted(`${name} ${usage}`.trimEnd())}`,
     text(`${capital(summary)}.`),
-    ...(description ? [".PP", text(description.replaceAll("\n", " "))] : []),
+    ...(description ? description.split("\n\n").flatMap(paragraph) : []),
     ...Object.entries(flags).flatMap(flagLines),
   ];
+}
+
+/** Indented lines are a sample of a file. */
+function paragraph(words) {
+  if (!words.startsWith(" ")) return [".PP", text(words.replaceAll("\n", " "))];
+  return [".PP", ".nf", ...words.split("\n").map(text), ".fi"];
 }
 
 function flagLines([name, { short, value, optional, summary }]) {
@@ -111,7 +128,7 @@ function quoted(words) {
   return `"${roff(words).replaceAll('"', "\\(dq")}"`;
 }
 
-/** In ASCII alone: what a terminal or a formatter cannot show, the formatter knows another way to write. */
+/** ASCII only: the formatter has escapes for characters that a terminal may not show. */
 function roff(words) {
   return words
     .replaceAll("…", "...")

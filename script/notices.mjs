@@ -1,9 +1,9 @@
-/** The licences of what is bundled: their terms ask that they go along with it. */
+/** The licences of bundled packages; their terms require that we ship them. */
 import fs from "node:fs";
 import path from "node:path";
 import { root } from "./root.mjs";
 
-/** `inputs` are source files relative to the root, as the bundler names them. */
+/** `inputs` are source files relative to the root, as the bundler reports them. */
 export function notices(inputs) {
   const folders = new Set(inputs.flatMap((file) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []));
   const found = [...folders].map((folder) => {
@@ -22,12 +22,12 @@ function fileIn(folder) {
 }
 
 function licenceOf({ name, license, author, repository, file }, all) {
-  // One of several from the same place may have left it to the others to say.
+  // A package from a monorepo may leave the licence file to its siblings.
   const isTold = (other) => other.file && other.license === license && other.repository?.url === repository?.url;
   const told = file ?? (repository?.url && all.find(isTold)?.file);
   if (told) return fs.readFileSync(told, "utf8").trim();
   if (license !== "MIT") throw new Error(`${name} is bundled, but says nothing of its licence's terms`);
-  // The same terms as our own, by somebody else.
+  // The same terms as ours, with another copyright holder.
   const terms = fs.readFileSync(path.join(root, "LICENSE"), "utf8").trim();
   return terms.replace(/^Copyright.*$/m, `Copyright (c) ${author?.name ?? author ?? `The authors of ${name}`}`);
 }

@@ -1,10 +1,11 @@
 /**
- * Writes what is generated from the contract: openapi.json and docs/ERRORS.md; docs/reference/sdk.md from the SDK, and docs/DAMAGE.md from its tests. With --check
- * it only compares, and fails when a committed file differs.
+ * Generates openapi.json and docs/ERRORS.md from the contract, docs/reference/sdk.md from the SDK, and docs/DAMAGE.md from its tests.
+ * With --check it only compares, and fails if a committed file differs.
  */
 import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { configurationPage } from "./configuration-page.mjs";
 import { damagePage } from "./damage.mjs";
 import { root, say } from "./root.mjs";
 import { run } from "./run.mjs";
@@ -22,6 +23,9 @@ async function main(checking) {
   settle("openapi.json", `${JSON.stringify(openapi(), null, 2)}\n`, checking);
   settle("docs/ERRORS.md", errorsPage(ERRORS), checking);
   settle("docs/DAMAGE.md", damagePage(), checking);
+  const { LISTS, PROJECT_KEYS, settingsOf, USER_KEYS } = await import("../packages/daemon/src/configuration-schema.ts");
+  const page = configurationPage({ user: settingsOf(USER_KEYS), project: settingsOf(PROJECT_KEYS), lists: LISTS });
+  settle("docs/reference/configuration.md", page, checking);
   const { surfaceOf } = await import("./sdk-surface.mjs");
   const { referencePage } = await import("./sdk-text.mjs");
   settle("docs/reference/sdk.md", referencePage(...surfaceOf(["packages/sdk/src/index.ts"])), checking);
@@ -47,9 +51,9 @@ function errorsPage(errors) {
 
 Generated from the contract by \`npm run openapi\`.
 
-Every failure has a code, a message that says what happened and, where there is one, a hint that says what to do next. Exit codes are
-stable: scripts may branch on them. With \`--json\` a command prints \`{"error": {"code", "message", "hint", "candidates"}}\` on standard error; over HTTP
-the same object is the body of the reply.
+Every error has a code, a message that says what happened and, if possible, a hint with the next step. Exit codes are stable, so scripts may
+depend on them. With \`--json\` a command prints \`{"error": {"code", "message", "hint", "candidates"}}\` on standard error. Over HTTP the same
+object is the body of the reply.
 
 | code | exit code | HTTP status | when |
 |---|---|---|---|

@@ -1,7 +1,7 @@
 /**
- * npm run pack [-- --out DIR] [--version V]: everything a user installs, as one tarball `holdfast-<version>.tgz`, by default in dist/.
- * Its path is the only line on standard output. Built anew and put together in a directory of its own: what is in the tarball is what
- * this file names, whatever else lies in the checkout.
+ * npm run pack [-- --out DIR] [--version V]: packs everything a user installs into one tarball, `holdfast-<version>.tgz`, by default in
+ * dist/. Prints only its path on standard output. Always builds again, in a separate directory: the tarball holds exactly the files named
+ * here.
  */
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
@@ -16,7 +16,7 @@ import { ensure, node } from "./setup.mjs";
 const { values } = parseArgs({ options: { out: { type: "string" }, version: { type: "string" } } });
 try {
   await ensure();
-  // The registry of commands is TypeScript, which only a newer Node reads as it is.
+  // The command registry is TypeScript, which needs a newer Node.
   if (Number.parseInt(process.versions.node, 10) < 24)
     process.exitCode = await run(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)]);
   else console.log(await pack({ out: path.resolve(values.out ?? path.join(root, "dist")), version: values.version }));
@@ -44,12 +44,13 @@ async function assemble(folder, version) {
   for (const [name, text] of Object.entries(sdk)) put(path.join(folder, "dist/sdk", name), text);
   put(path.join(folder, "bin/holdfast"), read("bin/holdfast"), 0o755);
   put(path.join(folder, "man/holdfast.1"), await manual(version));
+  put(path.join(folder, "man/hold.1"), (await import("./man.mjs")).HOLD_PAGE);
   put(path.join(folder, "THIRD-PARTY.md"), (await import("./notices.mjs")).notices(inputs));
   put(path.join(folder, "package.json"), `${JSON.stringify(manifest(version), null, 2)}\n`);
   for (const name of ["README.md", "CHANGELOG.md", "LICENSE"]) put(path.join(folder, name), read(name));
 }
 
-/** Of the SDK: what a program's editor and compiler know of it. */
+/** The SDK's declarations, for editors and compilers. */
 async function declarations() {
   const { surfaceOf } = await import("./sdk-surface.mjs");
   const { declarationsBeside, declarationsOf } = await import("./sdk-text.mjs");
@@ -67,7 +68,7 @@ function manifest(version) {
     keywords: ["agents", "ai", "background", "cli", "sessions", "terminal", "tmux"],
     license,
     bin: { holdfast: "bin/holdfast", hold: "bin/holdfast" },
-    man: ["man/holdfast.1"],
+    man: ["man/holdfast.1", "man/hold.1"],
     exports: {
       "./sdk": { browser: entry("browser"), ...entry("index") },
       "./sdk/browser": entry("browser"),
@@ -76,7 +77,7 @@ function manifest(version) {
     sideEffects: false,
     engines: { node: ">=24" },
     os: ["linux", "darwin"],
-    // Everything else is in the bundles. It brings a binary for each platform as an optional package of its own: nothing is compiled.
+    // Everything else is bundled. node-pty ships a binary per platform as an optional package, so nothing is compiled.
     dependencies: { "@lydell/node-pty": dependencies["@lydell/node-pty"] },
   };
 }
@@ -88,12 +89,13 @@ function entry(name) {
 async function manual(version) {
   const { manPage } = await import("./man.mjs");
   const { COMMANDS } = await import("../packages/cli/src/registry.ts");
-  const { COMMON_FLAGS } = await import("../packages/cli/src/command-line.ts");
+  const { COMMON_FLAGS, PAGER_FLAG } = await import("../packages/cli/src/command-line.ts");
+  const { SECTIONS } = await import("../packages/cli/src/help.ts");
   const { ERRORS } = await import("../packages/contract/src/errors.ts");
   const loaded = await Promise.all(Object.values(COMMANDS).map(async (load) => (await load()).command));
   const inner = (command) => Promise.all(Object.values(command.verbs ?? {}).map(async (load) => (await load()).command));
   const commands = (await Promise.all(loaded.map(async (command) => (command.verbs ? inner(command) : [command])))).flat();
-  return manPage({ commands, commonFlags: COMMON_FLAGS, errors: ERRORS, version });
+  return manPage({ sections: SECTIONS, commands, commonFlags: COMMON_FLAGS, pagerFlag: PAGER_FLAG, errors: ERRORS, version });
 }
 
 function tarball(folder, out) {

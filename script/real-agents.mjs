@@ -1,9 +1,9 @@
 /**
- * The real agents that tests drive, from npm, in the user's cache directory: all clones of Holdfast share one copy of each version.
- * `tests/real/versions.json` pins them. A copy is made in a folder of its own and renamed when it is whole, so a half one is never used;
- * when it is there, only its existence is looked at.
+ * Installs the real agents that tests drive from npm into the user's cache directory; all clones of Holdfast share one copy per version.
+ * `tests/real/versions.json` pins the versions. A copy is installed under a temporary name and renamed when it is complete; afterwards
+ * only its existence is checked.
  *
- *   node script/real-agents.mjs [AGENT …]    installs these, or all, and prints where their programs are
+ *   node script/real-agents.mjs [AGENT …]    installs these agents, or all, and prints the paths of their programs
  */
 import { execFile } from "node:child_process";
 import fs from "node:fs";
@@ -17,7 +17,7 @@ const run = promisify(execFile);
 
 export const AGENTS = JSON.parse(fs.readFileSync(path.join(root, "tests/real/versions.json"), "utf8"));
 
-/** The program of an agent that was installed. */
+/** The program of an installed agent. */
 export function programOf(agent) {
   return path.join(folderOf(agent), "node_modules/.bin", AGENTS[agent].bin);
 }
@@ -33,7 +33,7 @@ async function install(agent, folder) {
   const { package: name, version, after, executables = [] } = AGENTS[agent];
   say(`installing ${name}@${version} into ${cache()}`);
   fs.mkdirSync(path.dirname(folder), { recursive: true });
-  // Those of installs that were killed; nobody else is at it while we have the lock. An npm of theirs may still write into its own.
+  // Remains of installs that were killed. The lock keeps other installs away, but a killed install's npm may still write there.
   for (const left of fs.readdirSync(cache())) {
     if (left.startsWith(`${agent}.incomplete.`)) fs.rmSync(path.join(cache(), left), { recursive: true, force: true });
   }
@@ -43,7 +43,7 @@ async function install(agent, folder) {
     await program("npm", ["install", "--prefix", temporary, "--ignore-scripts", "--include=optional", ...quiet, `${name}@${version}`]);
     const inside = path.join(temporary, "node_modules", name);
     if (after !== undefined) await program(process.execPath, [after], inside);
-    // Packed without the right to run: the agent starts with a warning about it.
+    // The package lacks the executable bit, and the agent would start with a warning.
     for (const file of executables) if (fs.existsSync(path.join(inside, file))) fs.chmodSync(path.join(inside, file), 0o755);
     fs.renameSync(temporary, folder);
   } finally {

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 
 export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 
-/** Whether `module` (its import.meta.url) is the program that was started, not a library of another. */
+/** Whether `module` (its import.meta.url) is the main program. */
 export function isMain(module) {
   return process.argv[1] !== undefined && fileURLToPath(module) === fs.realpathSync(process.argv[1]);
 }

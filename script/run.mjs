@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { root } from "./root.mjs";
 
-/** Runs a program in the foreground and answers its exit code; Ctrl+C reaches it, and we wait for how it ends. */
+/** Runs a program in the foreground and returns its exit code. Ctrl+C reaches the program, and we wait until it exits. */
 export function run(program, args, { env = process.env, stdio = "inherit" } = {}) {
   const ignore = () => {};
   process.on("SIGINT", ignore);
@@ -15,7 +15,7 @@ export function run(program, args, { env = process.env, stdio = "inherit" } = {}
   });
 }
 
-/** The environment without a surrounding session's marks: tests and benchmarks bring their own home and tmux server. */
+/** The environment without variables of a surrounding session: tests and benchmarks have their own home and tmux server. */
 export function cleanEnvironment() {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(HOLDFAST_|TMUX)/.test(name)));
 }

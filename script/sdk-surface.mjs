@@ -1,6 +1,6 @@
 /**
- * What the SDK offers, as the type checker sees it: from it come the declarations in the package, which need nothing but TypeScript's own library (the
- * schemas that types are made of stay behind), and docs/reference/sdk.md. Types that are exported are named; all others are written out.
+ * Reads the SDK's exports from the type checker, for the package's declarations and for docs/reference/sdk.md. The declarations need only
+ * TypeScript's library: schemas stay behind. Exported types are named, all others are written out.
  */
 import path from "node:path";
 import { API } from "typescript/unstable/sync";
@@ -12,10 +12,10 @@ const REFERENCE = 4;
 const CALL = 0;
 const CONSTRUCT = 1;
 
-/** What TypeScript itself has. */
+/** Types of TypeScript's own library. */
 const STANDARD = new Set(["Exclude", "Extract", "Omit", "Partial", "Pick", "Promise", "Record"]);
 
-/** Exports of some entries, each by its file; read once, for the project has to be read in whole. */
+/** The exports of several entries by file; read together, because each reading loads the whole project. */
 export function surfaceOf(files) {
   const api = new API({ cwd: root });
   try {
@@ -31,9 +31,9 @@ class Surface {
   #project;
   #checker;
   #symbols = new Map();
-  /** Exported names by the id of what they name. */
+  /** Exported names by symbol id. */
   #names = new Map();
-  /** Those of unions, the largest first, with the ids of their parts. */
+  /** Exported unions, largest first, with the ids of their parts. */
   #unions;
 
   constructor(project, file) {
@@ -70,7 +70,7 @@ class Surface {
     return { kind: "type", text, members: this.#isPlain(type) ? this.#members(type) : undefined };
   }
 
-  /** As it stands in the source, where that says it in words that a reader of the declarations has, too. */
+  /** The text of the source, when it uses only names that the declarations have too. */
   #written(symbol) {
     const node = symbol.declarations.map((each) => each.resolve(this.#project)).find((each) => each?.type !== undefined);
     const text = node?.type.getText().replace(/^\s*\|\s*/, "");
@@ -150,7 +150,7 @@ class Surface {
     return this.#object(type, isInside);
   }
 
-  /** An exported name; or that of a type of TypeScript's own, with what it is given. */
+  /** An exported name, or a type of TypeScript's library with its arguments. */
   #named(type) {
     const known = this.#names.get(type.id);
     if (known !== undefined) return known;
@@ -159,7 +159,7 @@ class Surface {
     return target;
   }
 
-  /** Unions that have a name are named, also as a part of another; what is nothing comes last. */
+  /** Names unions that have a name, also inside other unions; null and undefined come last. */
   #union(type, { isTop, without, isInside }) {
     let parts = type.getTypes().filter(({ flags }) => !(without && flags & TYPE.Undefined));
     if (parts.length === 1) return this.#print(parts[0], { isInside });
@@ -180,7 +180,7 @@ class Surface {
     return isInside && all.length > 1 ? `(${all.join(" | ")})` : all.join(" | ");
   }
 
-  /** Brands are for us: a string is one. */
+  /** Brands are internal: users see a string. */
   #intersection(type) {
     const parts = type.getTypes().filter((part) => !this.#checker.typeToString(part).startsWith("$brand<"));
     const isAllObjects = parts.every((part) => part.flags & TYPE.Object && this.#named(part) === undefined);
@@ -232,7 +232,7 @@ class Surface {
     return `{\n${indent(lines.join("\n"))}\n}`;
   }
 
-  /** Worth being shown member by member. */
+  /** Whether a type is shown member by member. */
   #isPlain(type) {
     return (
       (type.flags & TYPE.Object) !== 0 && this.#checker.getSignaturesOfType(type, CALL).length === 0 && !this.#checker.isArrayType(type)

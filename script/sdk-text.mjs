@@ -1,14 +1,14 @@
-/** What the SDK offers, in words: the declarations that come with the package, and the page for people. */
+/** Writes the SDK's declarations for the package, and its reference page. */
 import { comment, indent } from "./sdk-surface.mjs";
 
-/** One file that needs no other. */
+/** One file without imports. */
 export function declarationsOf(exports) {
   const parts = exports.map((each) => `${comment(each.doc)}${declarationOf(each)}\n`);
-  // `using` and Symbol.dispose are newer than what a project may have in its `lib`.
+  // A project's `lib` may be too old for `using` and Symbol.dispose.
   return `/// <reference lib="esnext.disposable" />\n\n${parts.join("\n")}`;
 }
 
-/** What another entry has as well is taken from its declarations. */
+/** Types of another entry come from that entry's declarations. */
 export function declarationsBeside(exports, { others, from }) {
   const known = new Set(others.map((each) => JSON.stringify(each)));
   const same = exports.filter((each) => known.has(JSON.stringify(each))).map(({ name }) => name);
@@ -25,7 +25,7 @@ function declarationOf({ name, kind, base, members, signature, text }) {
   return `${head} {\n${indent(members.map((member) => `${comment(member.doc)}${member.text};`).join("\n"))}\n}`;
 }
 
-/** Of these the page says where they are told, in place of telling them again. */
+/** The page links to the documents that describe these types. */
 const ELSEWHERE = {
   Endpoints:
     "Every endpoint of the daemon that answers with JSON, by its name, with what it is called with and what it answers: `client.call(name, call)`. [openapi.json](../../openapi.json) describes them.",
@@ -33,7 +33,7 @@ const ELSEWHERE = {
   ErrorCode: "The code of an error. [ERRORS.md](../ERRORS.md) lists them.",
 };
 
-/** In the order in which they are met. What is named nowhere is told at the end. */
+/** In reading order. Names that are not listed come last. */
 const CHAPTERS = {
   "Connect and ask": ["connect", "query", "ConnectOptions", "Holdfast", "UsageOptions"],
   Queries: ["Query", "QueryOptions", "QueryEvent", "QueryResult", "Leave", "TurnUsage"],
@@ -95,7 +95,7 @@ export function referencePage(exports) {
   const body = Object.entries(chapters).map(([title, names]) => `## ${title}\n\n${names.map((name) => entryOf(found(name))).join("\n")}`);
   return `# SDK reference
 
-Generated from the source by \`npm run openapi\`. [The guide](../guides/sdk.md) begins at the beginning.
+Generated from the source by \`npm run openapi\`. [The guide](../guides/script.md#the-sdk) explains how to start.
 
 \`import { connect, query } from "holdfast/sdk"\` on Node; \`holdfast/sdk/browser\` has the same without Node: its \`connect\` takes \`{ url, token }\`, and there is no
 \`unixTransport\`.

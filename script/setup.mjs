@@ -1,9 +1,9 @@
 /**
- * Makes a fresh clone ready: dependencies, a Node that is new enough, tmux. Plain JavaScript for Node 20, idempotent;
- * when nothing is missing it only reads a few files. It prints, on standard error, only when it does something.
+ * Prepares a fresh clone: dependencies, a recent Node, tmux. Plain JavaScript for Node 20, and idempotent: when nothing is missing it
+ * reads only a few files. It prints to standard error, and only when it does something.
  *
- * `.node/bin/node` is the one path everything else uses: a link to the Node that was fetched into the checkout, or to
- * the machine's own when that is new enough.
+ * Everything else uses `.node/bin/node`: a link to the Node downloaded into the checkout, or to the machine's Node when it is recent
+ * enough.
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -32,7 +32,7 @@ export async function ensure() {
   ensureProgram("tmux");
 }
 
-/** Everything `ensure` does, and the bundles; answers whether they were built anew. */
+/** Everything `ensure` does, and the bundles; returns whether they were built. */
 export async function ensureBuilt() {
   await ensure();
   if (!isStale()) return false;
@@ -55,7 +55,7 @@ function wantedDependencies() {
 function installDependencies() {
   say("installing dependencies (npm ci)");
   const wanted = wantedDependencies();
-  // Development dependencies also where NODE_ENV=production; no scripts: every binary we need comes as a package of its own.
+  // Development dependencies also with NODE_ENV=production. No install scripts: every binary we need comes as a package.
   npm(["ci", "--ignore-scripts", "--include=dev", "--include=optional"]);
   fs.writeFileSync(stamp, wanted);
 }
@@ -96,7 +96,7 @@ function linkNode(binary) {
 
 function npm(args) {
   const quiet = ["--loglevel=error", "--no-audit", "--no-fund", "--no-progress"];
-  // Standard output belongs to the command that needed set-up.
+  // Standard output belongs to the command that needed the set-up.
   const done = spawnSync("npm", [...args, ...quiet], { cwd: root, stdio: ["ignore", "ignore", 2], env: { ...IMPATIENT, ...process.env } });
   if (done.error) throw new Error(`npm cannot be started (${done.error.message}); install Node with npm and try again`);
   if (done.status === 0) return;
@@ -106,7 +106,7 @@ function npm(args) {
   );
 }
 
-/** npm's own five minutes for each of three attempts look like a hang to whoever only wanted to run a command. */
+/** npm waits five minutes for each of three attempts, which looks like a hang. */
 const IMPATIENT = { npm_config_fetch_timeout: "20000", npm_config_fetch_retries: "1", npm_config_fetch_retry_mintimeout: "1000" };
 
 if (isMain(import.meta.url)) {

@@ -1,5 +1,5 @@
-/** npm start: from a fresh clone to an agent that works in a session, then what to try next. The session stays. */
-import { ensureDemo } from "./demo.mjs";
+/** npm start: from a fresh clone to an agent that waits for an approval, then the commands to try next. The session keeps running. */
+import { askInDemo, ensureDemo } from "./demo.mjs";
 import { holdfast, typed } from "./holdfast.mjs";
 import { say } from "./root.mjs";
 import { ensureBuilt } from "./setup.mjs";
@@ -8,6 +8,7 @@ try {
   await ensureBuilt();
   holdfast(["up"], { stdout: "inherit" });
   const { name, what } = ensureDemo();
+  askInDemo(name);
   console.log(`${what}\n`);
   holdfast(["ls"], { stdout: "inherit" });
   console.log(`\n${nextCommands(name)}`);
@@ -18,12 +19,12 @@ try {
 
 function nextCommands(name) {
   const rows = [
-    [`attach ${name}`, "see it and type to it; Ctrl+\\ detaches, and it goes on"],
-    [`send ${name} 'tool shell ls'`, "say something to it: this makes it ask for leave"],
-    ["ls", "what each does, and what it waits for"],
-    [`approvals allow ${name}`, "give it leave; holdfast approvals lists what waits"],
-    [`logs -f ${name}`, "follow what it says; Ctrl+C leaves"],
-    [`stop ${name}`, "end it"],
+    ["approvals", "list permission requests"],
+    [`approvals allow ${name}`, "allow the request of the demo agent"],
+    [`last ${name}`, "print its answer"],
+    [`attach ${name}`, "see it and type to it; Ctrl+\\ leaves it running"],
+    [`send ${name} 'tool shell pwd'`, "send a prompt; this one asks for permission again"],
+    [`stop ${name}`, "stop it"],
   ];
   const commands = rows.map(([command]) => `${typed()} ${command}`);
   const width = Math.max(...commands.map((command) => command.length));

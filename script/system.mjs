@@ -11,12 +11,12 @@ const MANAGERS = [
   ["apk", "apk add"],
 ];
 
-/** Where daemons are, which are not on everybody's PATH. */
+/** Directories of daemons, which are not on every user's PATH. */
 const ALSO = ["/usr/sbin", "/usr/local/sbin", "/sbin"];
 
 /**
- * A program that comes with the system, not with npm: installed by apt-get when it is missing and we are root; elsewhere we say how,
- * and go on. What needs it then says so itself.
+ * Provides a program of the system: installs it with apt-get when it is missing and we are root, otherwise prints the command. A
+ * program that needs it reports its absence later.
  */
 export function ensureProgram(program, packageName = program) {
   if (onPath(program)) return;
@@ -24,7 +24,7 @@ export function ensureProgram(program, packageName = program) {
   say(`${program} is missing; install it with: ${installCommand(packageName)}`);
 }
 
-/** The command that installs a package on this machine, as a person would type it. */
+/** The command that installs a package on this machine. */
 export function installCommand(packageName) {
   if (process.platform === "darwin") return `brew install ${packageName}`;
   const known = MANAGERS.find(([manager]) => onPath(manager))?.[1];

@@ -1,4 +1,4 @@
-/** npm run test:agents: the five real agents on the scripted model. Arguments (file filters, vitest options) make it a part. */
+/** npm run test:agents: the five real agents on the scripted model. Arguments (file filters, vitest options) select a part. */
 import path from "node:path";
 import { AGENTS, installAgent } from "./real-agents.mjs";
 import { root, say } from "./root.mjs";

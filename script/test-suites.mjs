@@ -1,12 +1,12 @@
 /**
- * Suites of whole-product tests that take minutes and are not in `npm test`; vitest.config.ts says which files each has. Arguments after the names of
- * suites (file filters, vitest options) make it a part, without the check of the requirements.
+ * Suites of whole-product tests that take minutes and are not part of `npm test`; vitest.config.ts lists the files of each. Arguments
+ * after the suite names (file filters, vitest options) select a part, without the requirements check.
  *
- *   npm run test:suites   all four at once, which takes less long than one after the other
- *   npm run test:faults   damaged files, full disks, jumping clocks, upgrades in a flood, odd input
- *   npm run test:places   worktrees, other people, other machines, coming back
- *   npm run test:terminals   attaching, typing, recordings as they are read, tmux itself
- *   npm run test:together   groups, messages between sessions, tools over MCP, the SDK and its examples
+ *   npm run test:suites   all four in parallel
+ *   npm run test:faults   damaged files, full disks, clock changes, upgrades under load, bad input
+ *   npm run test:places   worktrees, other users, other machines, restores
+ *   npm run test:terminals   attaching, typing, reading recordings, tmux itself, README and guides
+ *   npm run test:together   groups, messages between sessions, MCP tools, the SDK and its examples
  */
 import path from "node:path";
 import { root, say } from "./root.mjs";
@@ -14,7 +14,7 @@ import { cleanEnvironment, run } from "./run.mjs";
 import { ensureBuilt, node } from "./setup.mjs";
 import { ensureProgram } from "./system.mjs";
 
-const SUITES = ["faults", "places", "terminals", "together"];
+const SUITES = ["documentation", "faults", "places", "terminals", "together"];
 const words = process.argv.slice(2);
 const end = words.findIndex((word) => !SUITES.includes(word));
 const suites = end === -1 ? words : words.slice(0, end);
@@ -25,7 +25,9 @@ try {
   ensureProgram("faketime");
   ensureProgram("sshd", "openssh-server");
   ensureProgram("ssh", "openssh-client");
-  // The SDK is run in a real browser.
+  // The shell in which README and guides run too.
+  if (suites.includes("documentation")) ensureProgram("zsh");
+  // The SDK also runs in a real browser.
   if (suites.includes("together")) ensureProgram("chromium");
   const vitest = path.join(root, "node_modules/vitest/vitest.mjs");
   const env = { ...cleanEnvironment(), TEST_SUITES: suites.join(","), ...(part.length === 0 ? { TEST_PROOFS: "check" } : {}) };

@@ -1,5 +1,6 @@
 /**
- * npm test: everything but what takes minutes (test:faults, test:agents). With arguments (file filters, vitest options) a part, without the check of the requirements.
+ * npm test: all tests except the suites that take minutes. Arguments (file filters, vitest options) select a part, without the
+ * requirements check.
  */
 import path from "node:path";
 import { installAgent } from "./real-agents.mjs";
@@ -13,12 +14,12 @@ const env = { ...cleanEnvironment(), ...(filters.length === 0 ? { TEST_PROOFS: "
 
 try {
   await ensureBuilt();
-  // A login over the network that ends, or breaks, is tested with the real thing.
+  // Remote sessions are tested over a real ssh login.
   ensureProgram("sshd", "openssh-server");
   ensureProgram("ssh", "openssh-client");
   ensureProgram("faketime");
   ensureProgram("systemd-run", "systemd");
-  // The two smallest of the real agents; the others are in `npm run test:agents`.
+  // The two smallest real agents; `npm run test:agents` runs all five.
   for (const agent of ["qwen", "gemini"]) await installAgent(agent);
   process.exitCode = await run(node, [path.join(root, "node_modules/vitest/vitest.mjs"), "run", ...filters], { env });
 } catch (error) {

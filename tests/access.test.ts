@@ -85,14 +85,14 @@ test("inside a run without its token nothing acts as the user unless it says so 
   const text = await inside(home, script.join("; "));
   const { id, runs } = await home.session("inside");
   expect([...text.matchAll(/tried-\d=(\d+)/g)].map(([, code]) => code)).toEqual(tried.map(() => "22"));
-  expect(text).toContain(`this is inside the run ${id}-${runs}, but HOLDFAST_TOKEN is not set`);
+  expect(text).toContain(`this process is inside the run ${id}-${runs}, but HOLDFAST_TOKEN is not set`);
   expect(text).not.toContain("HOLDFAST_AS=owner ");
   expect(text).toContain("bare=401 owner=200");
   expect(text).toContain("left=401");
   expect(text).toMatch(/as-owner=inside,other,/);
   expect(text).toContain('HOLDFAST_AS is "other"');
   expect(text).toContain("own=inside,");
-  expect(await home.ok(["audit", "--actor", `session:${id}`])).toContain("inside a run, without its token");
+  expect(await home.ok(["audit", "--actor", `session:${id}`])).toContain("inside a run without its token");
 });
 
 test("a client of its user's, and one inside a run of another home, need no token (mend 7)", async () => {
@@ -125,7 +125,7 @@ test("token create tells the text once, ls tells who has one, and revoke ends it
     expiresAt: made.expiresAt,
     revokedAt: null,
   });
-  expect(await home.ok(["token"])).toMatch(new RegExp(`^NAME.*\nci +${made.id}  driver +good for 29d 23h +${USER}\n`));
+  expect(await home.ok(["token"])).toMatch(new RegExp(`^NAME.*\nci +${made.id}  driver +valid for 29d 23h +${USER}\n`));
 
   const env = { HOLDFAST_TOKEN: made.token };
   expect(await home.json<DaemonStatus>(["status"], { env })).toMatchObject({ actor: "token:ci", scope: "driver" });
@@ -135,14 +135,14 @@ test("token create tells the text once, ls tells who has one, and revoke ends it
   // Nowhere on disk, in a log or in the journal.
   for (const file of filesBelow(home.path)) expect(readFileSync(file).includes(made.token.slice(-43)), file).toBe(false);
 
-  expect(await home.ok(["token", "revoke", "ci"])).toBe("ci is revoked\n");
+  expect(await home.ok(["token", "revoke", "ci"])).toBe("ci was revoked\n");
   expect(await home.cli(["ls"], { env })).toEqual({
     code: 22,
     stdout: "",
-    stderr: "holdfast: the token ci was revoked\n  make a new one: holdfast token create\n",
+    stderr: "holdfast: the token ci was revoked\n  create a new one: holdfast token create\n",
   });
   expect((await home.cli(["token", "revoke", "ci"])).code).toBe(3);
-  expect((await home.cli(["token", "create"])).stderr).toContain("say what it may do");
+  expect((await home.cli(["token", "create"])).stderr).toContain("no scope given");
   expect((await home.cli(["token", "create", "--scope", "king"])).code).toBe(2);
   expect((await home.cli(["token", "ls", "--scope", "owner"])).code).toBe(2);
   expect((await home.cli(["ls"], { env: { HOLDFAST_TOKEN: "two words" } })).code).toBe(22);
@@ -326,7 +326,7 @@ test("audit says who did what and what was refused, since when and by whom one a
   const entries = await home.json<AuditEntry[]>(["audit"]);
   expect(Object.keys(entries[0] ?? {})).toEqual(["seq", "at", "actor", "type", "session", "what"]);
   expect(entries.map(({ actor, what }) => `${actor} ${what}`)).toEqual([
-    `${USER} made the token reader (observer)`,
+    `${USER} created the token reader (observer)`,
     `${USER} started one (shell)`,
     `${USER} typed 12 bytes into one`,
     "token:reader was refused stopSession: needs driver, has observer",
@@ -335,7 +335,7 @@ test("audit says who did what and what was refused, since when and by whom one a
   expect(await home.ok(["audit", "--actor", "token:reader"])).toMatch(
     /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}token:reader {2}was refused stopSession: needs driver, has observer\n$/,
   );
-  expect(await home.ok(["audit", "--actor", "token:nobody"])).toBe("Nobody did anything.\n");
+  expect(await home.ok(["audit", "--actor", "token:nobody"])).toBe("No actions.\n");
   expect(await home.json<AuditEntry[]>(["audit", "--since", "1h"])).toEqual(entries);
   expect(await home.json<AuditEntry[]>(["audit", "--since", "0ms"])).toEqual([]);
   expect(await home.ok(["events"])).not.toContain("secret words");

@@ -16,7 +16,7 @@ test("an agent in a pane of the user's own tmux is watched, recorded from now on
   const { session, missing } = await home.json<AdoptReply>(["adopt", "--tmux", `${tmux.name}:work`, "--name", "mine"]);
   expect(session).toMatchObject({ name: "mine", agent: "actor", host: "foreign", cwd: home.root, kind: "terminal", endedAt: null });
   expect(allProcesses().get(session.pid ?? 0)?.name).toBe("actor");
-  expect(missing.join("\n")).toContain("what it said before now");
+  expect(missing.join("\n")).toContain("earlier output");
   expect(Date.parse(session.startedAt ?? "")).toBeLessThanOrEqual(Date.parse(session.createdAt));
 
   await home.ok(["send", "mine", "work on it", "--force"]);
@@ -48,14 +48,14 @@ test("the end of an adopted agent is noticed though its shell goes on, what is t
   await home.ok(["send", "mine", "bye", "--force"]);
   const ended = await home.ended("mine");
   expect(ended).toMatchObject({ status: "lost", cause: "exited", exit: { code: null, signal: null } });
-  expect(await home.ok(["show", "mine"])).toContain("how is not known, for it was not started by Holdfast");
+  expect(await home.ok(["show", "mine"])).toContain("the exit code is unknown because Holdfast did not start it");
   const { code, stderr } = await home.cli(["keys", "mine", "x", "Enter"]);
   expect({ code, stderr }).toMatchObject({ code: 6, stderr: expect.stringContaining("has ended") });
   await eventually(() => tmux.run("list-panes", "-a", "-F", "#{pane_pipe}") === "0\n");
   await eventually(() => /\$ *$/m.test(tmux.screen()));
   expect(await home.json<{ due: unknown[] }>(["restore", "ls"])).toMatchObject({ due: [] });
   const unknown = await home.cli(["resume", "mine"]);
-  expect(unknown).toMatchObject({ code: 6, stderr: expect.stringContaining("or say which: --conversation ID") });
+  expect(unknown).toMatchObject({ code: 6, stderr: expect.stringContaining("or name it: --conversation ID") });
   await home.ok(["rm", "mine"]);
   expect(existsSync(path.join(home.path, "sessions", ended.id))).toBe(false);
 });
@@ -132,7 +132,7 @@ test("a pane that has a pipe of its user's keeps it, and is recorded once that e
   tmux.run("pipe-pane", "-O", "-t", "work", `cat > '${theirs}'`);
   await agentIn(tmux);
   const { session, missing } = await home.json<AdoptReply>(["adopt", "--tmux", `${tmux.name}:work`, "--name", "mine"]);
-  expect(missing.join("\n")).toContain("the pane has a pipe already");
+  expect(missing.join("\n")).toContain("the pane already has a pipe");
   await home.ok(["send", "mine", "work for both", "--force"]);
   await eventually(() => readFileSync(theirs, "utf8").includes("work for both"));
   // Read from its screen though nothing is recorded.
@@ -151,7 +151,7 @@ test("an adopted agent that has ended goes on with its conversation as a run of 
   expect(await adopt(home, tmux, "mine")).toMatchObject({ conversation: "conversation-4711" });
   tmux.type("bye");
   await home.ended("mine");
-  expect(await home.ok(["resume", "mine"])).toContain("goes on with its conversation conversation-4711");
+  expect(await home.ok(["resume", "mine"])).toContain("continues its conversation conversation-4711");
   const next = await home.session("mine");
   expect(next).toMatchObject({ runs: 2, host: "tmux", cwd: home.root });
   await eventually(async () => (await home.ok(["logs", "mine"])).includes("ready --resume conversation-4711"));
@@ -193,7 +193,7 @@ test("an agent on a terminal that nobody else can reach is known until it ends, 
   expect((await home.cli(["resume", "far"])).stderr).toContain("far is running");
   terminal.line("bye");
   await home.ended("far");
-  expect(await home.ok(["resume", "far"])).toContain("goes on with its conversation conversation-4711");
+  expect(await home.ok(["resume", "far"])).toContain("continues its conversation conversation-4711");
 });
 
 test("an agent that is to be taken over when it ends goes on by itself, once, also if no daemon saw its end", async () => {
@@ -232,7 +232,7 @@ test("candidates are listed with what adopts them, and what is a session already
   // Where one is in a tmux, as that names its panes.
   await home.ok(["adopt", "--tmux", "work:0.1"], { env: { TMUX: `${socket},1,0` } });
   expect((await home.json<Adoptable[]>(["adopt", "--list"])).filter(({ socket }) => socket?.endsWith(tmux.name))).toEqual([]);
-  expect((await refused(home, "--tmux", `${tmux.name}:work.1`)).message).toContain("it is a session already");
+  expect((await refused(home, "--tmux", `${tmux.name}:work.1`)).message).toContain("it is already a session");
 
   const ours = await home.json<{ pid: number }>(["spawn", "actor"]);
   expect(await refused(home, "--pid", String(ours.pid))).toMatchObject({ code: "not_adoptable" });
@@ -243,7 +243,7 @@ test("rm lets an adopted agent go: it goes on, its pane is as it was, and it can
   using tmux = new OwnTmux(home);
   await agentIn(tmux);
   const { id, pid } = await adopt(home, tmux, "mine");
-  expect(await home.ok(["rm", "mine"])).toBe(`mine removed; its agent goes on where it is, pid ${pid}\n`);
+  expect(await home.ok(["rm", "mine"])).toBe(`mine removed; its agent keeps running, pid ${pid}\n`);
   expect(await home.json<Session[]>(["ls", "--all"])).toEqual([]);
   expect(tmux.run("list-panes", "-a", "-F", "#{pane_pipe}")).toBe("0\n");
   expect(existsSync(path.join(home.path, "sessions", id))).toBe(false);
@@ -269,11 +269,11 @@ test("a daemon that dies while it lets an agent go leaves it to the next, and no
   expect(allProcesses().has(pid ?? 0)).toBe(true);
   expect(await home.cli(["resume", "mine"])).toMatchObject({
     code: 6,
-    stderr: expect.stringContaining(`still runs, on its own (pid ${pid})`),
+    stderr: expect.stringContaining(`is still running on its own (pid ${pid})`),
   });
   tmux.type("bye");
   await eventually(() => !allProcesses().has(pid ?? 0));
-  expect(await home.ok(["resume", "mine"])).toContain("goes on with its conversation conversation-4711");
+  expect(await home.ok(["resume", "mine"])).toContain("continues its conversation conversation-4711");
 });
 
 test("agents in a tmux server at any other place are found with their pane", async () => {
@@ -301,7 +301,7 @@ test("an adopted conversation is gone on with again and again, and forked, thoug
   tmux.type("bye");
   await home.ended("mine");
   for (const run of [2, 3]) {
-    expect(await home.ok(["resume", "mine"])).toContain(`goes on with its conversation conversation-4711 (run ${run})`);
+    expect(await home.ok(["resume", "mine"])).toContain(`continues its conversation conversation-4711 (run ${run})`);
     await home.ok(["stop", "mine"]);
   }
 });

@@ -46,7 +46,7 @@ test("what npm installed says its version without being started; what takes long
   await home.ok(["up"]);
   using terminal = new Terminal({ env });
   await terminal.command(`${HOLDFAST} agents`);
-  await terminal.shows("asking qwen for its version, which takes some seconds the first time …");
+  await terminal.shows("asking qwen for its version; the first time takes a few seconds …");
   writeFileSync(path.join(home.env.HOME ?? "", "go"), "");
   const shown = await terminal.shows(/qwen +9\.8\.7/);
   expect(shown).toMatch(/codex +1\.2\.3/);

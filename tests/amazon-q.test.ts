@@ -88,7 +88,7 @@ test("a dialog on a screen is shown as it is there, and an answer to another or 
   const third = (await home.json<Approval[]>(["approvals"])).find(({ name }) => name === "long");
   expect(third?.answers).toEqual([]);
   const partial = await home.cli(["approvals", "allow", "long"]);
-  expect(partial.stderr).toContain("asks for more than its screen shows: it is answered only there");
+  expect(partial.stderr).toContain("asks for more than its screen shows: answer it only there");
   for (const file of ["first.txt", "second.txt", "third.txt"]) expect(existsSync(path.join(place, file))).toBe(false);
 });
 
@@ -97,13 +97,13 @@ test("two sessions of a stand-in for Amazon Q in one directory share a conversat
   await home.ok(["spawn", "q", "--name", "one"]);
   await home.until("one", ({ status }) => status === "idle");
   const second = await home.cli(["spawn", "q", "--name", "two", "--prompt", "hello"]);
-  expect(second.stderr).toContain("keeps one conversation for each directory, and one works there as well");
+  expect(second.stderr).toContain("keeps one conversation per directory, and one also works there");
   await home.until("two", ({ status, turns }) => status === "idle" && turns === 1);
   await home.ok(["stop", "two", "one"]);
   const refused = await home.cli(["resume", "two"]);
   expect(refused).toMatchObject({
     code: 6,
-    stderr: expect.stringContaining("q keeps one conversation for each directory, and one worked in"),
+    stderr: expect.stringContaining("q keeps one conversation per directory, and one also worked in"),
   });
   const { conversation } = await home.session("two");
   expect(await home.json<Session>(["resume", "two", "--conversation", conversation ?? ""])).toMatchObject({ resumed: "conversation" });
@@ -116,13 +116,13 @@ test("a session neither hears the name of one that it cannot reach nor goes on w
   await home.ok(["run", "--name", "parent", "--", "sleep", "1000"]);
   const env = { HOLDFAST_TOKEN: await tokenOf(home, "parent") };
   const spawned = await home.cli(["spawn", "q", "--name", "child", "--prompt", "hello"], { env });
-  expect(spawned.stderr).toContain("another session works there as well");
+  expect(spawned.stderr).toContain("another session also works there");
   await home.until("child", ({ status, turns }) => status === "idle" && turns === 1);
   await home.ok(["stop", "child"], { env });
   const { conversation } = await home.session("child");
   for (const more of [[], ["--conversation", conversation ?? ""]]) {
     const refused = await home.cli(["resume", "child", ...more], { env });
-    expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining("and another session worked in") });
+    expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining("and another session also worked in") });
     expect(spawned.stderr + refused.stderr).not.toContain("stranger");
     expect(refused.stderr).not.toContain("--conversation");
   }

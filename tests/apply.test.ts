@@ -137,12 +137,12 @@ test("--prune takes away what the file does not have any more, once somebody say
   expect(await home.ok(["apply", file, "--dry-run"])).toMatch(
     /! not in the file any more: ports of team; session lead; session watch; group team\/research\. To take them away: --prune/,
   );
-  expect((await home.cli(["apply", file, "--prune"])).stderr).toMatch(/nobody to ask\n.*--dry-run, then say --yes/);
+  expect((await home.cli(["apply", file, "--prune"])).stderr).toMatch(/confirmation needed; pass --yes\n.*--dry-run, then pass --yes/);
   expect(await names(home)).toEqual(["else", "helper", "lead", "mine", "watch"]);
 
   using terminal = openTerminal(home, { columns: 120, rows: 40 });
   await terminal.command(`cd ${home.root}; holdfast apply team.toml --prune`);
-  await terminal.shows(/- session watch \(working\), which is stopped[\s\S]*Take away these 4\? \[y\/N\]/);
+  await terminal.shows(/- session watch \(working\), which is stopped[\s\S]*Remove these 4\? \[y\/N\]/);
   terminal.keys("n", "Enter");
   await terminal.shows(/! not in the file any more: ports of team/);
   expect(await names(home)).toHaveLength(5);
@@ -214,11 +214,11 @@ ${talks("deep", 'group = "team/research"')}${talks("alone", 'group = "elsewhere"
     }),
   );
   expect(told.get("first")).toContain(
-    'Your peers:\n- second (demo, the coordinator, "reviewer", about to be started): "say second"\n- deep (demo, about to be started): "say deep"\nWork',
+    'Your peers:\n- second (demo, the coordinator, "reviewer", not started yet): "say second"\n- deep (demo, not started yet): "say deep"\nWork',
   );
-  expect(told.get("second")).toContain('Your peers:\n- first (demo): "say first"\n- deep (demo, about to be started): "say deep"\nWork');
+  expect(told.get("second")).toContain('Your peers:\n- first (demo): "say first"\n- deep (demo, not started yet): "say deep"\nWork');
   expect(told.get("deep")).toContain('Your peers:\n- first (demo): "say first"\n- second (demo, "reviewer"): "say second"\nWork');
-  expect(told.get("alone")).toContain("Nobody else is in it yet");
+  expect(told.get("alone")).toContain("It has no other members yet");
 });
 
 test("what would be refused in the middle is found before anything is changed, also by --dry-run", async () => {
@@ -228,7 +228,7 @@ test("what would be refused in the middle is found before anything is changed, a
   const tree = (name: string, more: string) => sleeps(name, `cwd = ${JSON.stringify(project)}\n${more}`);
   const faults: [string, RegExp][] = [
     [sleeps("a", 'group = "team"') + sleeps("b", 'group = "team"'), /team\.toml:1: team has room for 1, and there would be 2/],
-    [tree("a", 'worktree = "no..name"'), /team\.toml:1: "no\.\.name" cannot be the name of a branch/],
+    [tree("a", 'worktree = "no..name"'), /team\.toml:1: "no\.\.name" is not a valid branch name/],
     [tree("a", 'worktree = true\nbase = "nowhere"'), /team\.toml:1: there is no branch or commit "nowhere"/],
     [tree("a", 'worktree = "main"'), /team\.toml:1: the branch main is checked out in /],
     [tree("a", 'worktree = "fix"') + tree("b", 'worktree = "fix"'), /team\.toml:5: a is to be on the branch fix, too/],

@@ -66,10 +66,13 @@ test("an agent that asks for leave waits in the inbox, runs what is allowed, and
   await eventually(() => existsSync(made(home)));
   await home.until("fix", ({ status }) => status === "idle");
   expect(await home.ok(["audit"])).toMatch(/user:\S+ +allowed fix: Bash: touch made\.txt/);
-  expect(await home.ok(["approvals"])).toBe("Nothing waits for you.\n");
+  expect(await home.ok(["approvals"])).toBe("No open requests.\n");
   expect(await home.json<Approval[]>(["approvals", "ls", "--all"])).toMatchObject([{ id: asked.id, status: "allowed" }]);
   expect(await home.ok(["approvals", "ls", "--all"])).toMatch(/\n {2}allowed by user:/);
-  expect(await home.cli(["approvals", "allow", asked.id])).toMatchObject({ code: 27, stderr: expect.stringContaining("allowed already") });
+  expect(await home.cli(["approvals", "allow", asked.id])).toMatchObject({
+    code: 27,
+    stderr: expect.stringContaining("was already allowed"),
+  });
 });
 
 test("what is denied does not run, and the agent reads why", async () => {
@@ -122,6 +125,30 @@ test("several wait, the longest-waiting first, and are answered together or apar
   const answered = await home.json<Approval[]>(["approvals", "allow", "one", "two"]);
   expect(answered.map(({ status }) => status)).toEqual(["allowed", "allowed"]);
   await eventually(() => existsSync(path.join(home.root, "a")) && existsSync(path.join(home.root, "b")));
+});
+
+test("without an id the only open request is meant; with several, each is listed with its command", async () => {
+  await using home = new TestHome();
+  expect(await home.cli(["approvals", "allow"])).toMatchObject({ code: 3, stderr: expect.stringContaining("no request is open") });
+  const first = await asking(home, { name: "one", command: "touch a" });
+  expect(await home.ok(["approvals", "show"])).toContain(first.id);
+  expect(await home.cli(["approvals", "answer", "one"])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("holdfast approvals answer one TEXT"),
+  });
+  const second = await asking(home, { name: "two", command: "touch b" });
+  const { code, stderr } = await home.cli(["approvals", "deny"]);
+  expect(code).toBe(4);
+  expect(stderr).toContain("2 requests are open; name one:");
+  expect(stderr).toMatch(
+    new RegExp(`one: Bash: touch a\n +holdfast approvals deny ${first.id}\n +two: Bash: touch b\n +holdfast approvals deny ${second.id}\n`),
+  );
+  await home.ok(["approvals", "deny", "one"]);
+  expect(await home.json<Approval[]>(["approvals", "allow"])).toMatchObject([{ id: second.id, status: "allowed" }]);
+  await home.ok(["spawn", "demo", "ask Which colour? | Red | Blue", "--name", "three", "--", "--fast"]);
+  await waiting(home);
+  await home.ok(["approvals", "answer", "Blue"]);
+  await prints(home, "three", "The tool answered: Blue");
 });
 
 test("a question is answered, and neither is it allowed nor a request answered like one", async () => {
@@ -217,7 +244,7 @@ test("no session gives by keys what it may not give", async () => {
   // What is only said waits until somebody else has answered.
   expect(readFileSync(out, "utf8").match(/code \d+|queued/g)).toEqual(["code 20", "code 20", "queued", "code 0"]);
   expect(await home.session("child")).toMatchObject({ parent: (await home.session("parent")).id, status: "waiting" });
-  expect(await home.ok(["audit"])).toContain("which no session may give");
+  expect(await home.ok(["audit"])).toContain("which a session cannot give");
   expect(existsSync(made(home))).toBe(false);
 });
 
@@ -232,7 +259,7 @@ test("an agent of one's own that asks for leave is typed to by nobody who does n
     "parent",
   );
   await eventually(() => existsSync(out) && /code \d+/.test(readFileSync(out, "utf8")));
-  expect(readFileSync(out, "utf8")).toMatch(/no session may give(.|\n)*code 20/);
+  expect(readFileSync(out, "utf8")).toMatch(/a session cannot give(.|\n)*code 20/);
   expect(await home.cli(["send", "child", "y"])).toMatchObject({ code: 17, stderr: expect.stringContaining("--force") });
   expect(existsSync(made(home))).toBe(false);
   await home.ok(["send", "child", "y", "--force"]);
@@ -288,7 +315,7 @@ test("an agent whose screen alone tells is shown in the inbox, and answered by i
   });
   expect(await home.cli(["approvals", "deny", "fix", "--reason", "x"])).toMatchObject({
     code: 27,
-    stderr: expect.stringMatching(/no reason so\n.*holdfast send fix TEXT/),
+    stderr: expect.stringMatching(/takes no reason\n.*holdfast send fix TEXT/),
   });
   // What cannot be said with it is not offered.
   expect(await home.ok(["approvals", "show", "fix"])).toMatch(/approvals allow \w+\nholdfast approvals deny \w+\n$/);
@@ -315,7 +342,7 @@ test("of keys that were pressed and not taken nobody says that they allowed anyt
   process.kill(pid ?? 0, "SIGSTOP");
   expect(await home.cli(["approvals", "allow", "fix"])).toMatchObject({
     code: 27,
-    stderr: expect.stringMatching(/fix \(demo\) has not taken the keys that were pressed.*\n.*holdfast screen fix/),
+    stderr: expect.stringMatching(/fix \(demo\) ignored the pressed keys.*\n.*holdfast screen fix/),
   });
   const allowing = home.cli(["approvals", "allow", "fix"]);
   await eventually(async () => (await home.ok(["events", "--type", "approval.answering"])).trim().split("\n").length === 2);
@@ -323,7 +350,7 @@ test("of keys that were pressed and not taken nobody says that they allowed anyt
   await allowing;
   expect(await waiting(home)).toMatchObject([{ id: asked.id, status: "open" }]);
   expect(await home.ok(["events", "--type", "approval.answered"])).toBe("");
-  expect(await home.ok(["audit"])).toMatch(/ had keys pressed to allow fix: /);
+  expect(await home.ok(["audit"])).toMatch(/ pressed keys to allow fix: /);
   process.kill(pid ?? 0, "SIGCONT");
   await waiting(home, 0);
   expect(await home.json<Approval>(["approvals", "show", asked.id])).toMatchObject({ status: "elsewhere", answeredBy: null });
@@ -338,7 +365,7 @@ test("an answer without an effect is said to have had none, and the request is o
   expect(await home.cli(["approvals", "allow", "fix"])).toMatchObject({
     code: 27,
     stdout: "",
-    stderr: expect.stringMatching(/fix \(demo\) did not take the answer: it still asks on its own screen\n.*open again/),
+    stderr: expect.stringMatching(/fix \(demo\) did not accept the answer: it still asks on its own screen\n.*open again/),
   });
   const [again] = await waiting(home);
   expect(again).toMatchObject({ id: asked.id, channel: "screen", answeredBy: null, text: asked.text, answers: ["allow", "deny"] });
@@ -381,7 +408,7 @@ test("what only a screen can be told is not offered in the inbox: it says where 
   await home.ok(["spawn", "demo", "--name", "fix", "--prompt", "ask Which colour? | Red | Blue", "--", "--fast", "--hook", "true"]);
   const [asked] = await waiting(home);
   expect(asked).toMatchObject({ for: "question", channel: "screen", answers: [], text: expect.stringContaining("Which colour?") });
-  expect(await home.ok(["approvals"])).toContain("it takes the answer only on its own screen");
+  expect(await home.ok(["approvals"])).toContain("answer it on its own screen");
   const shown = await home.ok(["approvals", "show", "fix"]);
   expect(shown).toContain("holdfast attach fix");
   expect(shown).not.toContain("approvals answer");
@@ -393,7 +420,7 @@ test("an empty message approves nothing: no Enter is pressed in an agent by it",
   await asking(home);
   for (const [args, input] of [[["send", "fix", ""]], [["send", "fix", "-"], "\n"]] as const) {
     const sent = await home.cli(args, { input: input ?? "" });
-    expect([sent.code, sent.stderr]).toEqual([2, expect.stringContaining("nothing to send")]);
+    expect([sent.code, sent.stderr]).toEqual([2, expect.stringContaining("is empty")]);
   }
   expect(await home.session("fix")).toMatchObject({ status: "waiting" });
   expect(existsSync(made(home))).toBe(false);

@@ -1,4 +1,4 @@
-/** Acting as a session, by the token that its run has in its environment. */
+/** Acts as a session, with the token from its run's environment. */
 import { readFileSync } from "node:fs";
 import { openHome } from "@holdfast/platform";
 import { HoldfastClient, unixTransport } from "@holdfast/sdk";

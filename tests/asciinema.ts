@@ -1,4 +1,4 @@
-/** asciinema-player, the reference player, without its page: its own parser and player, and what it would show. */
+/** asciinema-player, the reference player, without its web page: its own parser and player. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 export interface Shown {
   cols: number;
   rows: number;
-  /** What it wrote to its terminal, and where that got another size, in order. */
+  /** The output and the size changes, in order. */
   events: (string | { cols: number; rows: number })[];
   markers: { time: number; label: string }[];
   /** In seconds. */
@@ -23,7 +23,7 @@ interface Core {
 
 type CoreClass = new (source: { data: string }, options: object) => Core;
 
-/** Plays a whole recording, as fast as it goes. */
+/** Plays a whole recording at full speed. */
 export async function playCast(cast: string): Promise<Shown> {
   const Player = await loadCore();
   const logger = { debug() {}, info() {}, warn() {}, error: console.error };
@@ -43,7 +43,7 @@ export async function playCast(cast: string): Promise<Shown> {
   return { ...shown, duration: core.getDuration() };
 }
 
-/** The package gives away only the player with its page; what that imports is the part without. */
+/** The package exports only the player with its page; the core without the page is one of its internal modules. */
 async function loadCore(): Promise<CoreClass> {
   const index = createRequire(import.meta.url).resolve("asciinema-player");
   const [, file = ""] = /import \{ C as Core \} from '(\.\/core-[^']+)'/.exec(readFileSync(index, "utf8")) ?? [];

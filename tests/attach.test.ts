@@ -35,7 +35,7 @@ test("detach leaves the agent running", async () => {
   await terminal.shows("before-2");
   await terminal.shows("tick");
   terminal.keys("C-\\");
-  await terminal.shows("detached; it goes on");
+  await terminal.shows("detached; it keeps running");
   await terminal.command("echo outside");
   await terminal.shows(/^outside$/m);
   const ticks = async () => (await home.ok(["logs", "a"])).split("tick").length;
@@ -82,7 +82,7 @@ test("a reader sees everything, types nothing and does not resize the session", 
   await reader.shows("got again");
   // What the reader typed came before the key that detaches it: by now it would have arrived.
   reader.keys("C-\\");
-  await reader.shows("detached; it goes on");
+  await reader.shows("detached; it keeps running");
   const said = await home.ok(["logs", "a", "--raw"]);
   expect(said).not.toContain("from-the-reader");
   expect(said.match(/\d+ \d+(?=\r)/g)).toEqual(["34 110"]);
@@ -104,7 +104,7 @@ test("two terminals on one session both see; one leaves, the other stays and typ
   first.line("echo one-$((0 + 1))");
   await second.shows("one-1");
   first.keys("C-\\");
-  await first.shows("detached; it goes on");
+  await first.shows("detached; it keeps running");
   await second.shows("you drive now");
   second.line("echo three-$((2 + 1))");
   await second.shows("three-3");
@@ -141,7 +141,7 @@ test("attach --read-only from inside a session makes the terminal a reader", asy
   await terminal.shows(/^ b · shell .*read only/m);
   terminal.line("typed");
   terminal.keys("C-\\");
-  await terminal.shows("detached; it goes on");
+  await terminal.shows("detached; it keeps running");
   expect(await home.ok(["logs", "b", "--raw"])).not.toContain("typed");
 });
 
@@ -189,10 +189,10 @@ test("attach to an ended session, to an unknown one, and without a terminal are 
   expect(await home.cli(["attach", "runs"])).toEqual({
     code: 15,
     stdout: "",
-    stderr: "holdfast: attach needs a terminal\n  to read what it printed: holdfast logs runs\n",
+    stderr: "holdfast: attach needs a terminal\n  read the output: holdfast logs runs\n",
   });
   expect((await home.cli(["attach"])).stderr).toBe("holdfast: name a session\n  usage: holdfast attach NAME\n");
-  expect((await home.cli(["attach", "runs", "over"])).stderr).toBe("holdfast: name one session only\n  usage: holdfast attach NAME\n");
+  expect((await home.cli(["attach", "runs", "over"])).stderr).toBe("holdfast: expected one session\n  usage: holdfast attach NAME\n");
 });
 
 test("an attached terminal does not notice kill -9 of the daemon", async () => {
@@ -203,5 +203,5 @@ test("an attached terminal does not notice kill -9 of the daemon", async () => {
   terminal.line("echo still-$((1 + 1))");
   await terminal.shows("still-2");
   terminal.keys("C-\\");
-  await terminal.shows("detached; it goes on");
+  await terminal.shows("detached; it keeps running");
 });

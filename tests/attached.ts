@@ -7,7 +7,7 @@ export function openTerminal(home: TestHome, size: { columns?: number; rows?: nu
   return new Terminal({ env: { ...home.env, PATH: `${path.join(ROOT, "bin")}:${home.env.PATH}` }, ...size });
 }
 
-/** A terminal with the session on it; `flags` go to attach. The bar at the bottom says that tmux has taken over. */
+/** A terminal that is attached to the session; `flags` go to attach. The status bar shows that tmux has taken over. */
 export function attachTerminal(
   home: TestHome,
   options: { ref: string; name?: string; flags?: string; columns?: number; rows?: number },

@@ -347,7 +347,7 @@ test("the notice of a restore is shown by each command until a person has seen i
   rmSync(path.join(home.path, "holdfast.db"));
   for (let i = 0; i < 2; i++)
     expect((await home.cli(["ls"])).stderr).toContain(
-      "Rebuilt from their files: kept; that somebody had stopped or looked at them may be forgotten.",
+      "Rebuilt from their files: kept; whether they had been stopped or viewed may be lost.",
     );
   expect((await home.cli(["ls", "--json"])).stderr).toBe("");
   using terminal = new Terminal({ env: home.env });
@@ -455,7 +455,7 @@ test("a database of a newer Holdfast is refused with a clear line, and left as i
   const before = readFileSync(database);
   const { code, stderr } = await home.cli(["ls"]);
   expect(code).toBe(11);
-  expect(stderr).toContain("the database is of a newer Holdfast (schema 4711");
+  expect(stderr).toContain("the database is from a newer Holdfast (schema 4711");
   expect(stderr).toContain("nothing was changed");
   expect(readFileSync(database).equals(before)).toBe(true);
   expect(existsSync(path.join(home.path, "damaged"))).toBe(false);

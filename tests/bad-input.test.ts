@@ -29,13 +29,27 @@ async function expectNothingRecorded(home: TestHome): Promise<void> {
 test("unknown commands, flags and arguments are refused with what there is", async () => {
   await using home = new TestHome();
   await refuses(home, [
-    { args: ["stopp"], code: 2, says: 'there is no command "stopp"\n  did you mean: stop\n  holdfast --help lists them' },
+    { args: ["stopp"], code: 2, says: 'unknown command "stopp"\n  did you mean: stop\n  holdfast --help lists the commands' },
     {
       args: ["constructor"],
       code: 2,
-      says: 'there is no command "constructor"\n  did you mean: control, context, compare, completion\n  holdfast --help lists them',
+      says: 'unknown command "constructor"\n  holdfast --help lists the commands',
     },
-    { args: ["help", "zzz"], code: 2, says: 'there is no command "zzz"\n  holdfast --help lists them' },
+    { args: ["list"], code: 2, says: 'unknown command "list"\n  use: holdfast ls' },
+    { args: ["chat", "demo", "--name", "x"], code: 2, says: "chat has no flag --name\n  name a conversation with --session NAME" },
+    {
+      args: ["send", "fix", "hello", "world"],
+      code: 2,
+      says: "expected a session and one text\n  quote the text: holdfast send fix 'hello world'",
+    },
+    { args: ["send", "fix", "hello", "--timeout", "5s"], code: 2, says: "--timeout has no effect without --wait\n  add --wait" },
+    { args: ["send", "fix", "hello", "--wait", "--no-wait"], code: 2, says: "--wait or --no-wait, not both" },
+    {
+      args: ["send", "fix", "hello", "--force", "--expires", "5s"],
+      code: 2,
+      says: "--expires applies to messages; typed input has no receipts\n  omit --no-enter and --force",
+    },
+    { args: ["help", "zzz"], code: 2, says: 'unknown command "zzz"\n  holdfast --help lists the commands' },
     {
       args: ["run", "--nme", "x", "--", "ls"],
       code: 2,
@@ -48,20 +62,24 @@ test("unknown commands, flags and arguments are refused with what there is", asy
     {
       args: ["run", "--name", "--", "ls"],
       code: 2,
-      says: "--name needs a value: --name NAME\n  for a value that begins with a dash: --name=-…",
+      says: "--name needs a value: --name NAME\n  if the value starts with a dash: --name=-…",
     },
-    { args: ["status", "now"], code: 2, says: 'status takes no argument, and got "now"\n  see: holdfast status --help' },
-    { args: ["events", "build"], code: 2, says: 'events takes no argument, and got "build"\n  see: holdfast events --help' },
-    { args: ["down", "build"], code: 2, says: 'down takes no argument, and got "build"\n  see: holdfast down --help' },
-    { args: ["run"], code: 2, says: "say what to run\n  for example: holdfast run -- npm test" },
-    { args: ["run", "--"], code: 2, says: "say what to run\n  for example: holdfast run -- npm test" },
-    { args: ["spawn"], code: 2, says: "say which agent\n  for example: holdfast spawn demo" },
+    { args: ["status", "now"], code: 2, says: 'status takes no arguments, got "now"\n  show one session: holdfast show now' },
     {
-      args: ["spawn", "demo", "x"],
+      args: ["events", "build"],
       code: 2,
-      says: '"x" is one argument too many\n  a prompt goes after --prompt, in quotes; arguments for the agent go after --',
+      says: 'events takes no arguments, got "build"\n  events of one session: holdfast events --session build',
     },
-    { args: ["completion"], code: 2, says: "say which shell\n  choose from: bash, zsh, fish\n  for example: holdfast completion bash" },
+    { args: ["down", "build"], code: 2, says: 'down takes no arguments, got "build"\n  stop one session: holdfast stop build' },
+    { args: ["run"], code: 2, says: "name a command to run\n  for example: holdfast run -- npm test" },
+    { args: ["run", "--"], code: 2, says: "name a command to run\n  for example: holdfast run -- npm test" },
+    { args: ["spawn"], code: 2, says: "name an agent\n  for example: holdfast spawn demo; holdfast agents lists them" },
+    {
+      args: ["spawn", "demo", "fix", "it"],
+      code: 2,
+      says: "the prompt is more than one argument\n  quote it: holdfast spawn demo 'fix it'",
+    },
+    { args: ["completion"], code: 2, says: "name a shell\n  choose from: bash, zsh, fish\n  for example: holdfast completion bash" },
   ]);
   await expectNothingRecorded(home);
 });
@@ -82,12 +100,12 @@ test("an unknown agent and a program that is not there are refused before anythi
     {
       args: ["spawn", "claud"],
       code: 7,
-      says: 'there is no agent "claud"\n  did you mean: claude\n  holdfast agents lists them; to run any program: holdfast run -- COMMAND',
+      says: 'there is no agent "claud"\n  did you mean: claude\n  list agents: holdfast agents; to run any program: holdfast run -- COMMAND',
     },
     {
       args: ["spawn", "codex", "--env", "PATH=/nowhere"],
       code: 7,
-      says: 'Codex CLI is not installed here: there is no program "codex" on the PATH\n  install it, or start it from a shell that finds it; holdfast agents lists what was found',
+      says: 'Codex CLI is not installed: there is no program "codex" on the PATH\n  install it, or use a shell that finds it; holdfast agents lists the installed agents',
     },
     {
       args: ["run", "--env", "PATH=/nowhere:/neither", "--", "sh"],
@@ -228,10 +246,12 @@ test("a name that is taken is refused, also when its session has ended", async (
   await home.run("exit 0", "--name", "over");
   await home.ended("over");
   const taken = (name: string) =>
-    `there is a session named "${name}" already\n  choose another name, or rename or remove that one: holdfast rm ${name}`;
+    `there is a session named "${name}" already\n  choose another name, or rename that session: holdfast rename ${name} NEW-NAME`;
+  const over =
+    'an ended session has the name "over"\n  continue it: holdfast resume over; remove it: holdfast rm over; rename it: holdfast rename over NEW-NAME';
   await refuses(home, [
     { args: ["run", "--name", "runs", "--", "ls"], code: 5, says: taken("runs") },
-    { args: ["spawn", "shell", "--name", "over"], code: 5, says: taken("over") },
+    { args: ["spawn", "shell", "--name", "over"], code: 5, says: over },
   ]);
   expect((await home.json<Session[]>(["ls", "--all"])).length).toBe(2);
 });
@@ -246,7 +266,7 @@ test("many at once for one name: one gets it", async () => {
 test("variables, durations, statuses and cursors that make no sense are refused", async () => {
   await using home = new TestHome();
   await home.run("exec sleep 1000", "--name", "one");
-  const example = "for example: --env PORT=3000; --env PORT alone passes on your own value";
+  const example = "for example: --env PORT=3000; --env PORT alone passes your own value";
   const env = (text: string) => `--env takes NAME=VALUE, not ${JSON.stringify(text)}\n  ${example}`;
   const duration = (flag: string, text: string) => `${flag} takes a duration, not "${text}"\n  for example: 500ms, 5s, 10m, 2h`;
   const cursor = (text: string) => `"${text}" is not a cursor\n  a cursor is SEQ or EPOCH:SEQ, for example 42`;
@@ -263,12 +283,12 @@ test("variables, durations, statuses and cursors that make no sense are refused"
     {
       args: ["events", "--after", "9999"],
       code: 13,
-      says: "the cursor 9999 is beyond the last event, 3\n  leave out --after to begin with the first event",
+      says: "the cursor 9999 is beyond the last event, 3\n  omit --after to start with the first event",
     },
   ]);
   const other = await home.cli(["events", "--after", "00000000:1"]);
   expect(other.code).toBe(13);
-  expect(other.stderr).toMatch(/^holdfast: the cursor is of epoch 00000000; the journal is in epoch \w+\n {2}take a new snapshot/);
+  expect(other.stderr).toMatch(/^holdfast: the cursor belongs to epoch 00000000; the journal is in epoch \w+\n {2}take a new snapshot/);
   expect((await home.session("one")).status).toBe("working");
 });
 
@@ -283,14 +303,14 @@ test("what is too long for the daemon is refused in words", async () => {
       says: "a name, a role or an objective has at most 10,000 characters",
     },
     { args: ["run", "--memory", "1K", "--", "true"], code: 2, says: "a memory limit is at least 1 MB" },
-    { args: ["keys", "one", "x".repeat(30)], code: 2, says: "no key has a name so long; holdfast keys --help names them" },
+    { args: ["keys", "one", "x".repeat(30)], code: 2, says: "key name too long; see: holdfast keys --help" },
   ]);
   const long = await home.cli(["send", "one", "-"], { input: "x".repeat(20_000_000) });
   expect(long).toMatchObject({ code: 2, stderr: expect.stringMatching(/^holdfast: a text has at most 16 million characters; put/) });
 });
 
 function unusable(directory: string, why: string): string {
-  return `the directory ${JSON.stringify(directory)} ${why}\n  choose another with --cwd`;
+  return `the directory ${JSON.stringify(directory)} ${why}\n  choose another directory with --cwd`;
 }
 
 test("an agent that is there without the adapter for conversations is not said to be missing (mend 18)", async () => {
@@ -304,5 +324,5 @@ test("an agent that is there without the adapter for conversations is not said t
   expect(stderr).toContain('Claude Code is installed, but its adapter "claude-agent-acp" is not on the PATH');
   expect(stderr).toContain("npm install -g @agentclientprotocol/claude-agent-acp");
   const neither = await home.cli(["spawn", "claude", "--chat", "--name", "x"], { env: { PATH: "/usr/bin:/bin" } });
-  expect(neither.stderr).toContain("Claude Code is not installed here");
+  expect(neither.stderr).toContain("Claude Code is not installed");
 });

@@ -23,9 +23,9 @@ test("boot install writes a unit that starts this program with this home, says w
   expect(unit).toContain(`ExecStop="${HOLDFAST}" down`);
   expect(unit).toContain("KillMode=process");
   const status = await home.ok(["boot"]);
-  expect(status).toContain("The daemon starts when you first log in");
+  expect(status).toContain("The daemon starts at your first login");
   expect(status).toContain("loginctl enable-linger");
-  expect(await home.ok(["boot", "install"])).toContain("It was there already");
+  expect(await home.ok(["boot", "install"])).toContain("Already installed");
   await home.ok(["boot", "uninstall"]);
   expect(existsSync(done.file)).toBe(false);
   expect((await home.cli(["boot", "frobnicate"])).code).toBe(2);
@@ -73,5 +73,5 @@ test("status says whether the machine is kept awake while something works, or wh
     const state = await awake();
     return state?.active || state?.trouble ? state : undefined;
   });
-  expect(await home.ok(["status"])).toContain(now.active ? "is kept awake by" : `is not kept awake: ${now.trouble}`);
+  expect(await home.ok(["status"])).toContain(now.active ? "keeps the machine awake" : `is not kept awake: ${now.trouble}`);
 });

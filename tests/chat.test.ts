@@ -5,8 +5,8 @@ import type { Session } from "@holdfast/contract";
 import { describe, expect, test } from "vitest";
 import { startModel } from "../agents/src/model/server.ts";
 import { openTerminal } from "./attached.ts";
-import { eventually, TestHome } from "./home.ts";
-import type { Terminal } from "./terminal.ts";
+import { eventually, HOLDFAST, TestHome } from "./home.ts";
+import { Terminal } from "./terminal.ts";
 
 /** The line that is typed, empty, below the status. */
 const PROMPT = /^\S+ · \d+ turns? · .*\n› ?$/m;
@@ -85,7 +85,7 @@ test("what an agent says is drawn as it comes, and does nothing to the terminal"
   expect(painted).toMatch(/\x1b\[[\d;]*4mTitle bold/);
   await atRest(home, "talk");
   terminal.keys("C-d");
-  await terminal.shows("stays as it is");
+  await terminal.shows("keeps running");
   await terminal.command("clear; NO_COLOR=1 holdfast chat demo");
   await terminal.shows(PROMPT);
   terminal.line("say **bold**");
@@ -96,7 +96,7 @@ test("/commands: help, model, mode, status, sessions, cost, context, clear, hist
   await using home = new TestHome();
   using terminal = await chat(home, "holdfast chat demo --session talk", { rows: 60 });
   terminal.line("/help");
-  await terminal.shows(/\/save FILE +write the whole conversation/);
+  await terminal.shows(/\/save FILE +save the conversation/);
   terminal.line("/modle demo-large");
   await terminal.shows(/there is no command \/modle\n +did you mean: .*\/model/);
   terminal.line("/model");
@@ -105,10 +105,10 @@ test("/commands: help, model, mode, status, sessions, cost, context, clear, hist
   terminal.keys("Tab");
   await terminal.shows("› /model demo-large");
   terminal.keys("Enter");
-  await terminal.shows("the model is demo-large now");
+  await terminal.shows("the model is now demo-large");
   await terminal.shows(/talk · 0 turns .* demo-large$/m);
   terminal.line("/mode auto");
-  await terminal.shows("the mode is auto now");
+  await terminal.shows("the mode is now auto");
   terminal.line("remember the milk; about");
   await terminal.shows("mode auto, model demo-large");
   terminal.line("/status");
@@ -125,7 +125,7 @@ test("/commands: help, model, mode, status, sessions, cost, context, clear, hist
   await terminal.shows("I remember: the milk.");
   await atRest(home, "talk");
   terminal.line("/clear");
-  await terminal.shows("── the agent begins with an empty memory ──");
+  await terminal.shows("── the agent's memory is cleared ──");
   terminal.line("recall");
   await terminal.shows("I remember nothing.");
   terminal.line("/history 1");
@@ -139,7 +139,7 @@ test("/commands: help, model, mode, status, sessions, cost, context, clear, hist
   expect(await home.ok(["transcript", "talk"])).toContain("the milk");
   await atRest(home, "talk");
   terminal.line("/exit");
-  await terminal.shows("talk stays as it is. Come back: holdfast chat talk");
+  await terminal.shows("talk keeps running. Continue: holdfast chat talk");
 });
 
 test("a follow-up sees the whole conversation, also after leaving, after its agent was stopped, by name and by id, and after the daemon was killed (TURN-03 conversations)", async () => {
@@ -149,7 +149,7 @@ test("a follow-up sees the whole conversation, also after leaving, after its age
   await terminal.shows("I will remember one.");
   await atRest(home, "memory");
   terminal.keys("C-d");
-  await terminal.shows("Come back: holdfast chat memory");
+  await terminal.shows("Continue: holdfast chat memory");
 
   await terminal.command("clear; holdfast chat memory");
   await terminal.shows(/^› remember one\nI will remember one\.$/m);
@@ -158,7 +158,7 @@ test("a follow-up sees the whole conversation, also after leaving, after its age
   // What an agent has not ended it need not remember.
   await atRest(home, "memory");
   terminal.line("/exit");
-  await terminal.shows("Come back");
+  await terminal.shows("Continue: ");
   await home.ok(["stop", "memory"]);
 
   const { id } = await home.session("memory");
@@ -179,13 +179,13 @@ describe("Ctrl+C", () => {
     terminal.line("stream 1000 20");
     await terminal.shows(/^1 2 3 4 5/m);
     terminal.keys("C-c");
-    await terminal.shows(/^1 2 3 4 5[\d\s]*\n■ cancelled: the answer is not complete; what came stays above\n\ntalk · 1 turn .*\n› ?$/m);
+    await terminal.shows(/^1 2 3 4 5[\d\s]*\n■ cancelled: the answer is incomplete; the output so far is above\n\ntalk · 1 turn .*\n› ?$/m);
     terminal.line("say next");
     await terminal.shows(/^next$/m);
     expect(await home.ok(["transcript", "talk"])).toMatch(/1 2 3 4 5/);
   });
 
-  test("a second one leaves, and the conversation goes on in the background", async () => {
+  test("a second one leaves, and the conversation continues in the background", async () => {
     await using home = new TestHome();
     using terminal = await chat(home, "holdfast chat demo --session talk");
     // What is cancelled before the agent is there never reaches it.
@@ -195,7 +195,7 @@ describe("Ctrl+C", () => {
     terminal.keys("C-c");
     await terminal.shows("cancelling …");
     terminal.keys("C-c");
-    await terminal.shows("talk goes on in the background. Come back: holdfast chat talk");
+    await terminal.shows("talk keeps working in the background. Continue: holdfast chat talk");
     await terminal.command("stty -a | grep -c ' icanon'; echo usable");
     await terminal.shows(/^(\$ )?1\nusable$/m);
     expect(await home.session("talk")).toMatchObject({ endedAt: null });
@@ -286,17 +286,17 @@ test("the daemon killed in the middle of an answer: the chat goes on, and nothin
   await terminal.shows(/^still here$/m);
 });
 
-test("a turn that fails is told with what to do, the conversation stays, and /retry says the same again (TURN-10 conversations)", async () => {
+test("a turn that fails is told with what to do, the conversation stays, and /retry sends the same message again (TURN-10 conversations)", async () => {
   await using home = new TestHome();
   using terminal = await chat(home, "holdfast chat demo --session talk");
   terminal.line("remember the milk");
   await terminal.shows("I will remember the milk.");
   terminal.line("fail the network is down");
-  await terminal.shows(/✗ .*the network is down\n +\/retry says the same again/);
+  await terminal.shows(/✗ .*the network is down\n +\/retry sends the same message again/);
   terminal.line("/retry");
   await terminal.shows(/› fail the network is down[\s\S]*› fail the network is down\n✗/);
   terminal.line("crash");
-  await terminal.shows("the agent has ended (failed); what you say next starts it again");
+  await terminal.shows("the agent has ended (failed); your next message restarts it");
   terminal.line("recall");
   await terminal.shows("I remember: the milk.");
   expect(await home.session("talk")).toMatchObject({ runs: 2 });
@@ -308,14 +308,14 @@ test("a wrong key, a rate limit, a connection that is cut and an answer that mak
   Object.assign(home.env, { OPENAI_BASE_URL: `${model.url}/v1`, OPENAI_API_KEY: "none", OPENAI_MODEL: "scripted" });
   using terminal = await chat(home, "holdfast chat model --session talk", { rows: 80 });
   const faults = [
-    ["error 401 x1", "wrong-key", /answered 401: .*\n +the key in OPENAI_API_KEY was not taken/],
+    ["error 401 x1", "wrong-key", /answered 401: .*\n +the key in OPENAI_API_KEY was rejected/],
     ["error 429 x1 retry-after 100", "limited", /answered 429: .*\n +wait 100 s, then send it again/],
-    ["cut x3", "cut-off", /the connection to .* failed: .*\n[\s\S]*can it be reached from here/],
-    ["garbage x1", "nonsense", /what .* answered cannot be read[\s\S]*is it an endpoint for this API/],
+    ["cut x3", "cut-off", /the connection to .* failed: .*\n[\s\S]*is right and reachable/],
+    ["garbage x1", "nonsense", /the reply of .* cannot be read[\s\S]*an endpoint for this API/],
   ] as const;
   for (const [fault, word, told] of faults) {
     terminal.line(`${fault}; say fine ${word}`);
-    const screen = await terminal.shows(new RegExp(`say fine ${word}\\n[\\s\\S]*✗ [\\s\\S]*/retry says the same again`));
+    const screen = await terminal.shows(new RegExp(`say fine ${word}\\n[\\s\\S]*✗ [\\s\\S]*/retry sends the same message again`));
     expect(screen.slice(screen.indexOf(`say fine ${word}`))).toMatch(told);
     terminal.line("/retry");
     await terminal.shows(new RegExp(`^fine ${word}`, "m"));
@@ -389,13 +389,16 @@ describe("one turn for scripts", () => {
     expect(length).toBe(0);
   });
 
-  test("what is piped in is what is said; the conversation goes on by its name", async () => {
+  test("what is piped in is what is said; the conversation continues by its name", async () => {
     await using home = new TestHome();
     expect(await home.ok(["chat", "--agent", "demo", "--session", "script"], { input: "remember the milk\n" })).toBe(
       "I will remember the milk.\n",
     );
     expect(await home.ok(["chat", "script", "-p", "recall"])).toBe("I remember: the milk.\n");
-    expect(await home.cli(["chat", "script"], { input: "" })).toMatchObject({ code: 2, stderr: expect.stringContaining("nothing to say") });
+    expect(await home.cli(["chat", "script"], { input: "" })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("the prompt is empty"),
+    });
   });
 
   test("--json is an object with the text, how the turn ended, and what it took", async () => {
@@ -422,7 +425,7 @@ describe("one turn for scripts", () => {
     await home.ok(["approvals", "allow", "talk"]);
     expect(await asking).toMatchObject({
       code: 0,
-      stderr: expect.stringMatching(/it asks for permission: execute: .*make.*; allow it: holdfast approvals allow /),
+      stderr: expect.stringMatching(/permission requested: execute: .*make.*; allow it: holdfast approvals allow /),
     });
   });
 });
@@ -433,24 +436,50 @@ test("spawn -i is the same as chat; a terminal's session is no conversation; one
   await terminal.shows(/^› say hello\nhello$/m);
   await atRest(home, "talk");
   terminal.keys("C-d");
-  await terminal.shows("talk stays as it is");
+  await terminal.shows("talk keeps running");
   await terminal.command("clear; holdfast spawn --resume talk");
   await terminal.shows(/^talk · 1 turn .*\n› ?$/m);
   terminal.keys("C-d");
-  await terminal.shows("talk stays as it is");
+  await terminal.shows("talk keeps running");
   await terminal.command("clear; holdfast spawn -i --agent demo --session other --prompt 'say me too'");
   await terminal.shows(/^› say me too\nme too$/m);
   await atRest(home, "other");
   terminal.keys("C-d");
-  await terminal.shows("other stays as it is");
+  await terminal.shows("other keeps running");
   await home.ok(["spawn", "shell", "--name", "sh"]);
   await terminal.command("clear; holdfast chat sh");
   await terminal.shows("holdfast attach sh");
   await terminal.command("clear; TERM=dumb holdfast chat demo");
-  await terminal.shows(/nothing can be drawn on this terminal.*\n.*-p TEXT/);
+  await terminal.shows(/chat cannot draw on this terminal.*\n.*-p TEXT/);
   await terminal.command("clear; holdfast chat demo --session empty");
   await terminal.shows(PROMPT);
   terminal.keys("C-d");
   await eventually(async () => !(await home.json<Session[]>(["ls", "--all"])).some(({ name }) => name === "empty"));
   expect(existsSync(path.join(home.path, "sessions"))).toBe(true);
+});
+
+test("chat offers to install a missing adapter on a terminal and continues; a script gets the command", async () => {
+  await using home = new TestHome();
+  const bin = path.join(home.root, "bin");
+  mkdirSync(bin);
+  const put = (name: string, body: string) => writeFileSync(path.join(bin, name), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
+  put("claude", "echo 2.1.3");
+  const demo = path.join(import.meta.dirname, "../dist/demo.mjs");
+  put(
+    "npm",
+    `echo "npm $*" >&2\nprintf '#!/bin/sh\\nexec ${process.execPath} ${demo} --acp\\n' > ${bin}/claude-agent-acp\nchmod +x ${bin}/claude-agent-acp`,
+  );
+  const env = { ...home.env, PATH: `${bin}:${home.env.PATH}` };
+  const script = await home.cli(["chat", "claude", "-p", "say hello"], { env });
+  expect(script.code).toBe(7);
+  expect(script.stderr).toContain("conversations need it: npm install -g @agentclientprotocol/claude-agent-acp");
+  using terminal = new Terminal({ env });
+  await terminal.command(`${HOLDFAST} chat claude -p 'say no'`);
+  await terminal.shows("Run it now? [y/N]");
+  terminal.line("n");
+  await terminal.shows("is not on the PATH");
+  await terminal.command(`clear; ${HOLDFAST} chat claude -p 'say installed'`);
+  await terminal.shows(/This installs it:\n {2}npm install -g @agentclientprotocol\/claude-agent-acp\nRun it now\? \[y\/N\]/);
+  terminal.line("y");
+  await terminal.shows(/npm install -g @agentclientprotocol\/claude-agent-acp\ninstalled/);
 });

@@ -111,7 +111,7 @@ test("each turn's end leaves a checkpoint of all that the agent did, and touches
   const table = await home.cli(["checkpoint"], { cwd: tree });
   expect(table.stdout).toMatch(/^1 +\d+s ago +before the first turn of fix +0 +holdfast\/fix [0-9a-f]{10}$/m);
   expect(table.stdout).toMatch(/^2 +\d+s ago +turn 1 of fix +2 /m);
-  expect(table.stderr).toBe("Nothing changed since checkpoint 3.\n");
+  expect(table.stderr).toBe("No changes since checkpoint 3.\n");
 });
 
 test("a rewind brings back files and branch, can be undone, and is refused while the agent is in a turn (NEW-12 workspaces)", async () => {
@@ -132,7 +132,7 @@ test("a rewind brings back files and branch, can be undone, and is refused while
 
   const back = await home.cli(["checkpoint", "rewind", "fix", "1"]);
   expect(back.stdout).toMatch(/^fix has the files of checkpoint 1; holdfast\/fix is checked out at [0-9a-f]{10}\.$/m);
-  expect(back.stderr).toBe("What was there is checkpoint 4; back to it: holdfast checkpoint rewind fix 4\n");
+  expect(back.stderr).toBe("The state before is checkpoint 4; undo: holdfast checkpoint rewind fix 4\n");
   expect(filesIn(tree)).toEqual({ "kept.txt": "one\n", "noise.log": "x\n" });
   expect(home.git(tree, "log", "--format=%s")).toBe("first");
   expect(home.git(tree, "status", "--porcelain")).toBe("");
@@ -185,7 +185,7 @@ test("an agent of which nobody knows when its turns end gets checkpoints on requ
   await home.ok(["run", "--name", "sh", "--worktree", "--", "sh", "-c", "echo made > made.txt; exec cat"], { cwd: home.repository.path });
   const { path: tree } = await home.workspace("sh");
   await eventually(() => existsSync(path.join(tree, "made.txt")));
-  expect(await home.ok(["checkpoint", "ls", "sh"])).toBe("sh has no checkpoint yet. Make one: holdfast checkpoint create sh\n");
+  expect(await home.ok(["checkpoint", "ls", "sh"])).toBe("sh has no checkpoints. Create one: holdfast checkpoint create sh\n");
   expect(await home.ok(["checkpoint", "create", "sh", "--note", "by hand"])).toBe("Checkpoint 1: 1 file changed since the last one.\n");
   const [made] = await home.checkpoints("sh");
   expect(made).toMatchObject({ number: 1, why: "asked", session: null, turn: null, note: "by hand", files: 1 });
@@ -194,9 +194,9 @@ test("an agent of which nobody knows when its turns end gets checkpoints on requ
 
   await home.run("exec cat", "--name", "beside");
   const beside = await home.cli(["checkpoint", "create", "beside"]);
-  expect(beside).toMatchObject({ code: 3, stderr: expect.stringContaining("the session beside works in no workspace of its own") });
+  expect(beside).toMatchObject({ code: 3, stderr: expect.stringContaining("the session beside has no workspace of its own") });
   const nowhere = await home.cli(["checkpoint"], { cwd: home.repository.path });
-  expect(nowhere).toMatchObject({ code: 3, stderr: expect.stringContaining(`${home.repository.path} is in no workspace`) });
+  expect(nowhere).toMatchObject({ code: 3, stderr: expect.stringContaining(`${home.repository.path} is not in a workspace`) });
 
   const directory = path.join(home.root, "plain");
   mkdirSync(directory);

@@ -132,7 +132,7 @@ test("people read, write and export it by the CLI", async () => {
   const cwd = repository.path;
   const none = await home.cli(["context"], { cwd });
   expect(none).toMatchObject({ code: 3, stdout: "" });
-  expect(none.stderr).toContain("lay one out: holdfast context edit background");
+  expect(none.stderr).toContain("create one: holdfast context edit background");
 
   const editor = { EDITOR: `sh -c 'echo "- step one" >> "$0"'` };
   const file = await home.json<ContextFile>(["context", "edit", "plan"], { cwd, env: editor });
@@ -143,7 +143,7 @@ test("people read, write and export it by the CLI", async () => {
     `${path.join(cwd, ".holdfast/context")}\n\nplan.md\n${file.text}\nStill empty: background.md, working-log.md, results-summary.md\n`,
   );
   const failing = await home.cli(["context", "edit", "log"], { cwd, env: { EDITOR: "no-such-editor" } });
-  expect(failing).toMatchObject({ code: 14, stderr: expect.stringContaining('the editor "no-such-editor" failed: it was not found') });
+  expect(failing).toMatchObject({ code: 14, stderr: expect.stringContaining('the editor "no-such-editor" failed: not found') });
 
   const exported = await home.json<{ file: string; bytes: number }>(["context", "export", "all.md"], { cwd });
   const text = readFileSync(path.join(cwd, "all.md"), "utf8");
@@ -152,7 +152,7 @@ test("people read, write and export it by the CLI", async () => {
   expect(await home.ok(["context", "export", "-"], { cwd })).toBe(text);
   expect(await home.cli(["context", "export", "all.md"], { cwd })).toMatchObject({ code: 5 });
   await home.ok(["context", "export", "all.md", "--force"], { cwd });
-  expect(await home.ok(["audit"])).toContain(`laid out the Working Context of ${cwd}`);
+  expect(await home.ok(["audit"])).toContain(`created the Working Context of ${cwd}`);
 });
 
 test("what is written from elsewhere replaces nothing that its writer has not read, and leads nowhere else", async () => {

@@ -23,7 +23,7 @@ for (const host of ["tmux", "native"] as const) {
       expect({ verb, code, stderr }).toMatchObject({ code: 6, stderr: expect.stringContaining("has not been started") });
     }
     expect(await home.ok(["stop", "--all"])).toContain("Nothing to stop");
-    expect(await home.ok(["explain", "later"])).toMatch(/process +has not been started \(start it: holdfast start later\)/);
+    expect(await home.ok(["explain", "later"])).toMatch(/process +not started \(start it: holdfast start later\)/);
 
     await home.ok(["send", "later", "say second"]);
     expect((await home.json<Session>(["start", "later"])).runs).toBe(1);

@@ -134,7 +134,7 @@ test("down --all ends everything also when the daemon hangs", async () => {
 test("down leaves sessions running and recorded; status and every other command start a daemon again", async () => {
   await using home = new TestHome();
   const before = await home.run(TICKING, "--name", "ticker");
-  expect(await home.ok(["down"])).toBe("The daemon has ended. Sessions keep running.\n");
+  expect(await home.ok(["down"])).toBe("The daemon has stopped. Sessions keep running.\n");
   expect(daemonsOf(home)).toEqual([]);
   expect(await home.ok(["down"])).toBe("The daemon was not running.\n");
   expect(daemonsOf(home)).toEqual([]);
@@ -147,7 +147,7 @@ test("down leaves sessions running and recorded; status and every other command 
   expect(await home.session("ticker")).toMatchObject({ status: "working", pid: before.pid });
 
   await home.ok(["down"]);
-  expect(await home.ok(["up"])).toMatch(/^The daemon runs: pid \d+, version \S+, home /);
+  expect(await home.ok(["up"])).toMatch(/^The daemon is running: pid \d+, version \S+, home /);
   expect(await home.ok(["up", "--json"]).then(JSON.parse)).toMatchObject({ pid: await home.daemonPid(), home: home.path });
   const stops = await eventsOf(home, "daemon.stopped");
   expect(stops.map(({ data }) => data.why)).toEqual(["asked", "asked"]);
@@ -199,7 +199,7 @@ test("a socket directory that others can enter, that is a link, or that belongs 
   await using home = new TestHome();
   await home.ok(["up"]);
   const directory = home.socketDirectory;
-  const refused = { code: 14, stdout: "", stderr: expect.stringContaining(`${directory} is not a private directory of yours`) };
+  const refused = { code: 14, stdout: "", stderr: expect.stringContaining(`${directory} is not a private directory that you own`) };
 
   chmodSync(directory, 0o777);
   expect(await home.cli(["ls"])).toEqual(refused);
@@ -234,7 +234,7 @@ test("something else that answers on the socket is not taken for a daemon, and m
   await new Promise<void>((resolve) => impostor.listen(socket, resolve));
   // A request that changes something is not sent twice on a guess; a question is.
   const { code, stderr } = await home.cli(["run", "--", "true"]);
-  expect({ code, stderr }).toEqual({ code: 10, stderr: expect.stringContaining("something that is not Holdfast answers") });
+  expect({ code, stderr }).toEqual({ code: 10, stderr: expect.stringContaining("another program answers") });
   expect(await home.json<Session[]>(["ls", "--all"])).toEqual([]);
   expect(daemonsOf(home)).toEqual([await home.daemonPid()]);
   impostor.close();

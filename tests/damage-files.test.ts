@@ -37,10 +37,10 @@ function recorded(): { recording: Recording; segment(number: number): string } {
 cells(
   "output.NNNNNN",
   {
-    missing: "the other segments are read, each at its offset; what is gone is passed over",
-    empty: "the other segments are read; nothing fails",
-    torn: "what is left of it is read, and the other segments",
-    garbage: "it is read as it is: a recording is whatever bytes a terminal got",
+    missing: "the other segments are read, each at its offset; the missing part is skipped",
+    empty: "the other segments are read without an error",
+    torn: "the rest of it and the other segments are read",
+    garbage: "it is read unchanged: a recording may hold any bytes",
   },
   (how, hurt) => {
     const { recording, segment } = recorded();
@@ -69,10 +69,10 @@ function wholeOf(recording: Recording): string {
 cells(
   "cut",
   {
-    missing: "where a recording begins is told by the names of its segments",
-    empty: "where a recording begins is told by the names of its segments",
-    torn: "where a recording begins is told by the names of its segments",
-    garbage: "where a recording begins is told by the names of its segments",
+    missing: "the names of the segments tell where the recording begins",
+    empty: "the names of the segments tell where the recording begins",
+    torn: "the names of the segments tell where the recording begins",
+    garbage: "the names of the segments tell where the recording begins",
   },
   (_how, hurt) => {
     const made = directory();
@@ -88,10 +88,10 @@ cells(
 cells(
   "times.idx",
   {
-    missing: "the whole recording is untimed; samples go on from now",
-    empty: "the whole recording is untimed; samples go on from now",
-    torn: "whole lines count, the half one is passed over and cut off before the next",
-    garbage: "what are no samples is passed over; samples go on from now",
+    missing: "the existing recording has no timestamps; new samples continue",
+    empty: "the existing recording has no timestamps; new samples continue",
+    torn: "complete lines are used; the incomplete one is skipped and cut off before the next",
+    garbage: "invalid lines are skipped; new samples continue",
   },
   (how, hurt) => {
     const made = directory();
@@ -112,10 +112,10 @@ cells(
 cells(
   "gaps",
   {
-    missing: "holes that are events stay known; new ones are written down as ever",
-    empty: "holes that are events stay known; new ones are written down as ever",
-    torn: "whole lines count, the half one is passed over; new ones are written down as ever",
-    garbage: "what are no holes is passed over; new ones are written down as ever",
+    missing: "gaps recorded as events stay known; new gaps are recorded as usual",
+    empty: "gaps recorded as events stay known; new gaps are recorded as usual",
+    torn: "complete lines are used, the incomplete one is skipped; new gaps are recorded as usual",
+    garbage: "invalid lines are skipped; new gaps are recorded as usual",
   },
   (how, hurt) => {
     const made = directory();
@@ -136,10 +136,10 @@ const UNKNOWN = { exit: { code: null, signal: null }, endedAt: expect.any(Number
 cells(
   "exit.json",
   {
-    missing: "the keeper is asked; one that has the run no more leaves it lost",
-    empty: "the run has ended, when the file says; how is not known",
-    torn: "the run has ended, when the file says; how is not known",
-    garbage: "the run has ended, when the file says; how is not known",
+    missing: "the keeper is asked; if it no longer has the run, the run is lost",
+    empty: "the run has ended at the time of the file; its exit status is unknown",
+    torn: "the run has ended at the time of the file; its exit status is unknown",
+    garbage: "the run has ended at the time of the file; its exit status is unknown",
   },
   (how, hurt) => {
     const made = directory();
@@ -174,10 +174,10 @@ function withSession(): Home {
 cells(
   "env",
   {
-    missing: "no further run is started; the session and its recordings stay, and a lost journal can rebuild it",
-    empty: "no further run is started; the session and its recordings stay, and a lost journal can rebuild it",
-    torn: "no further run is started; the session and its recordings stay, and a lost journal can rebuild it",
-    garbage: "no further run is started; the session and its recordings stay, and a lost journal can rebuild it",
+    missing: "no further run starts; the session and its recordings stay, and can be rebuilt if the journal is lost",
+    empty: "no further run starts; the session and its recordings stay, and can be rebuilt if the journal is lost",
+    torn: "no further run starts; the session and its recordings stay, and can be rebuilt if the journal is lost",
+    garbage: "no further run starts; the session and its recordings stay, and can be rebuilt if the journal is lost",
   },
   (_how, hurt) => {
     const home = withSession();
@@ -190,10 +190,10 @@ cells(
 cells(
   "launch",
   {
-    missing: "written anew for each run",
-    empty: "written anew for each run",
-    torn: "written anew for each run",
-    garbage: "written anew for each run",
+    missing: "rewritten for each run",
+    empty: "rewritten for each run",
+    torn: "rewritten for each run",
+    garbage: "rewritten for each run",
   },
   (_how, hurt) => {
     const home = withSession();
@@ -211,10 +211,10 @@ cells(
 cells(
   "token",
   {
-    missing: "the run's token opens nothing; its program goes on, and the next run has another",
-    empty: "the run's token opens nothing; its program goes on, and the next run has another",
-    torn: "the run's token opens nothing; its program goes on, and the next run has another",
-    garbage: "the run's token opens nothing; its program goes on, and the next run has another",
+    missing: "the run's token is invalid; its program keeps running, and the next run gets a new token",
+    empty: "the run's token is invalid; its program keeps running, and the next run gets a new token",
+    torn: "the run's token is invalid; its program keeps running, and the next run gets a new token",
+    garbage: "the run's token is invalid; its program keeps running, and the next run gets a new token",
   },
   (_how, hurt) => {
     const home = withSession();
@@ -230,10 +230,10 @@ cells(
 cells(
   "revoked-tokens",
   {
-    missing: "the journal says what is revoked; only a backup of before a revocation would bring that token back",
-    empty: "the journal says what is revoked; only a backup of before a revocation would bring that token back",
-    torn: "the journal says what is revoked; what can be read of the list is revoked also in a restored backup",
-    garbage: "the journal says what is revoked; only a backup of before a revocation would bring that token back",
+    missing: "the journal knows the revoked tokens; only a backup from before the revocation would revive a token",
+    empty: "the journal knows the revoked tokens; only a backup from before the revocation would revive a token",
+    torn: "the journal knows the revoked tokens; readable entries also hold in a restored backup",
+    garbage: "the journal knows the revoked tokens; only a backup from before the revocation would revive a token",
   },
   (how, hurt) => {
     const home = withSession();
@@ -249,10 +249,10 @@ cells(
 cells(
   "listen.json",
   {
-    missing: "the daemon is reached on its Unix socket only, until somebody says an address again",
-    empty: "the daemon is reached on its Unix socket only, and its log says why",
-    torn: "the daemon is reached on its Unix socket only, and its log says why",
-    garbage: "the daemon is reached on its Unix socket only, and its log says why",
+    missing: "the daemon listens on its Unix socket only, until an address is set again",
+    empty: "the daemon listens on its Unix socket only, and its log says why",
+    torn: "the daemon listens on its Unix socket only, and its log says why",
+    garbage: "the daemon listens on its Unix socket only, and its log says why",
   },
   async (_how, hurt) => {
     const home = withSession();
@@ -270,10 +270,10 @@ cells(
 cells(
   "config.toml",
   {
-    missing: "the defaults are taken",
-    empty: "the defaults are taken",
-    torn: "the daemon does not start, and says which file and line; what runs goes on",
-    garbage: "the daemon does not start, and says which file and line; what runs goes on",
+    missing: "the defaults apply",
+    empty: "the defaults apply",
+    torn: "the daemon does not start, and names the file and line; running agents keep running",
+    garbage: "the daemon does not start, and names the file and line; running agents keep running",
   },
   (how, hurt) => {
     const made = directory();
@@ -291,10 +291,10 @@ cells(
 cells(
   "lock",
   {
-    missing: "made anew; a second daemon still does not start where daemon.json names a living one",
-    empty: "it locks as before, for one at a time: nothing is read from it",
-    torn: "emptied, and locks as before, for one at a time",
-    garbage: "emptied, and locks as before, for one at a time",
+    missing: "created again; a second daemon still does not start if daemon.json names a living one",
+    empty: "it still locks for one daemon at a time; its content does not matter",
+    torn: "emptied; it still locks for one daemon at a time",
+    garbage: "emptied; it still locks for one daemon at a time",
   },
   (_how, hurt) => {
     const file = path.join(directory(), "lock");

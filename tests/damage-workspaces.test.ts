@@ -33,10 +33,10 @@ const ID = "abcdefghij" as WorkspaceId;
 cells(
   "workspace.json",
   {
-    missing: "the workspace stays as the journal has it; if the journal is lost too, its worktree is left alone",
-    empty: "the workspace stays as the journal has it; if the journal is lost too, its worktree is left alone",
-    torn: "the workspace stays as the journal has it; if the journal is lost too, its worktree is left alone",
-    garbage: "the workspace stays as the journal has it; if the journal is lost too, its worktree is left alone",
+    missing: "the workspace stays as recorded in the journal; if the journal is lost too, its worktree is not changed",
+    empty: "the workspace stays as recorded in the journal; if the journal is lost too, its worktree is not changed",
+    torn: "the workspace stays as recorded in the journal; if the journal is lost too, its worktree is not changed",
+    garbage: "the workspace stays as recorded in the journal; if the journal is lost too, its worktree is not changed",
   },
   async (_, hurt) => {
     const home = openHome({ HOLDFAST_HOME: directory() });
@@ -72,10 +72,10 @@ cells(
 cells(
   "setup.exit",
   {
-    missing: "the set-up was interrupted, unless its process still runs",
-    empty: "the set-up was interrupted",
-    torn: "the set-up was interrupted, or ended as the half of it says",
-    garbage: "the set-up was interrupted",
+    missing: "the set-up counts as interrupted, unless its process still runs",
+    empty: "the set-up counts as interrupted",
+    torn: "the set-up counts as interrupted, or as ended with the remaining content",
+    garbage: "the set-up counts as interrupted",
   },
   async (how, hurt) => {
     const made = directory();
@@ -90,10 +90,10 @@ cells(
 cells(
   "setup.pid",
   {
-    missing: "a set-up that still runs is taken for interrupted; what it says is kept",
-    empty: "a set-up that still runs is taken for interrupted; what it says is kept",
-    torn: "a set-up that still runs is taken for interrupted; what it says is kept",
-    garbage: "a set-up that still runs is taken for interrupted; what it says is kept",
+    missing: "a set-up that still runs counts as interrupted; its output is kept",
+    empty: "a set-up that still runs counts as interrupted; its output is kept",
+    torn: "a set-up that still runs counts as interrupted; its output is kept",
+    garbage: "a set-up that still runs counts as interrupted; its output is kept",
   },
   async (_, hurt) => {
     const made = directory();
@@ -114,10 +114,10 @@ cells(
 cells(
   "check.json",
   {
-    missing: "no check is known of the workspace; what the last one said is kept",
-    empty: "no check is known of the workspace; what the last one said is kept",
-    torn: "no check is known of the workspace; what the last one said is kept",
-    garbage: "no check is known of the workspace; what the last one said is kept",
+    missing: "the workspace has no known check; the output of the last one is kept",
+    empty: "the workspace has no known check; the output of the last one is kept",
+    torn: "the workspace has no known check; the output of the last one is kept",
+    garbage: "the workspace has no known check; the output of the last one is kept",
   },
   async (_, hurt) => {
     const made = directory();

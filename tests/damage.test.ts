@@ -21,10 +21,10 @@ function status(home: TestHome): Promise<DaemonStatus> {
 cells(
   "holdfast.db",
   {
-    missing: "the newest backup is restored, later sessions are rebuilt from their files, a new epoch and a report",
-    empty: "set aside, the newest backup restored, later sessions rebuilt from their files, a new epoch and a report",
-    torn: "set aside, the newest backup restored with what can still be read, the rest rebuilt from files, a new epoch and a report",
-    garbage: "set aside, the newest backup restored, later sessions rebuilt from their files, a new epoch and a report",
+    missing: "the newest backup is restored, later sessions are rebuilt from their files, and a new epoch and a report follow",
+    empty: "set aside; the newest backup is restored, later sessions are rebuilt from their files, and a new epoch and a report follow",
+    torn: "set aside; the newest backup is restored with all readable later events, other sessions are rebuilt from their files, and a new epoch and a report follow",
+    garbage: "set aside; the newest backup is restored, later sessions are rebuilt from their files, and a new epoch and a report follow",
   },
   async (how, hurt) => {
     await using home = new TestHome();
@@ -38,7 +38,7 @@ cells(
     hurt(path.join(home.path, "holdfast.db"));
 
     const first = await home.cli(["ls", "--all"]);
-    expect(first.stderr).toContain("and another is in its place");
+    expect(first.stderr).toContain("and was replaced");
     expect(first.stderr).toContain(before.name);
     expect(await names(home)).toEqual(["ended", "kept", "later"]);
     expect(await home.session("kept")).toMatchObject({ status: "working", pid: kept.pid, startedAt: kept.startedAt });
@@ -64,10 +64,13 @@ cells(
 cells(
   "holdfast.db-wal",
   {
-    missing: "set aside; what the database itself has is kept, later sessions are rebuilt from their files, a new epoch and a report",
-    empty: "set aside; what the database itself has is kept, later sessions are rebuilt from their files, a new epoch and a report",
-    torn: "set aside; whole transactions before the cut are kept, later sessions are rebuilt from their files, a new epoch and a report",
-    garbage: "set aside; what the database itself has is kept, later sessions are rebuilt from their files, a new epoch and a report",
+    missing:
+      "set aside; the content of the database is kept, later sessions are rebuilt from their files, and a new epoch and a report follow",
+    empty:
+      "set aside; the content of the database is kept, later sessions are rebuilt from their files, and a new epoch and a report follow",
+    torn: "set aside; complete transactions before the cut are kept, later sessions are rebuilt from their files, and a new epoch and a report follow",
+    garbage:
+      "set aside; the content of the database is kept, later sessions are rebuilt from their files, and a new epoch and a report follow",
   },
   async (how, hurt) => {
     await using home = new TestHome();
@@ -93,9 +96,9 @@ cells(
   "backups/*.db",
   {
     missing: "the next older one is restored",
-    empty: "passed over: the next older one is restored",
-    torn: "passed over: the next older one is restored",
-    garbage: "passed over: the next older one is restored",
+    empty: "skipped; the next older one is restored",
+    torn: "skipped; the next older one is restored",
+    garbage: "skipped; the next older one is restored",
   },
   async (_how, hurt) => {
     await using home = new TestHome();
@@ -114,9 +117,9 @@ cells(
   "restore.json",
   {
     missing: "nothing is restored",
-    empty: "every page of the database is looked at, and what is good stays",
-    torn: "every page of the database is looked at, and what is good stays",
-    garbage: "every page of the database is looked at, and what is good stays",
+    empty: "every page of the database is checked, and a good database stays",
+    torn: "every page of the database is checked, and a good database stays",
+    garbage: "every page of the database is checked, and a good database stays",
   },
   async (how, hurt) => {
     await using home = new TestHome();
@@ -135,10 +138,12 @@ cells(
 cells(
   "spec.json",
   {
-    missing: "the session stays as the journal has it; if the journal is lost too, its directory is named in the report and left alone",
-    empty: "the session stays as the journal has it; if the journal is lost too, its directory is named in the report and left alone",
-    torn: "the session stays as the journal has it; if the journal is lost too, its directory is named in the report and left alone",
-    garbage: "the session stays as the journal has it; if the journal is lost too, its directory is named in the report and left alone",
+    missing:
+      "the session stays as recorded in the journal; if the journal is lost too, the report names the directory, which is not changed",
+    empty: "the session stays as recorded in the journal; if the journal is lost too, the report names the directory, which is not changed",
+    torn: "the session stays as recorded in the journal; if the journal is lost too, the report names the directory, which is not changed",
+    garbage:
+      "the session stays as recorded in the journal; if the journal is lost too, the report names the directory, which is not changed",
   },
   async (_how, hurt) => {
     await using home = new TestHome();
@@ -168,10 +173,11 @@ cells(
 cells(
   "stop",
   {
-    missing: "the journal knows that the run was stopped; if the journal is lost too, it ended by itself, and no other follows",
-    empty: "the run was stopped: that the file is there says it",
-    torn: "the run was stopped: that the file is there says it",
-    garbage: "the run was stopped: that the file is there says it",
+    missing:
+      "the journal knows that the run was stopped; if the journal is lost too, the run counts as ended by itself, and no other follows",
+    empty: "the run was stopped: the presence of the file is enough",
+    torn: "the run was stopped: the presence of the file is enough",
+    garbage: "the run was stopped: the presence of the file is enough",
   },
   async (how, hurt) => {
     await using home = new TestHome();
@@ -190,10 +196,10 @@ cells(
 cells(
   "daemon.json",
   {
-    missing: "the daemon is reached, ended and started all the same",
-    empty: "the daemon is reached, ended and started all the same",
-    torn: "the daemon is reached, ended and started all the same",
-    garbage: "the daemon is reached, ended and started all the same",
+    missing: "the daemon is still reached, stopped and started",
+    empty: "the daemon is still reached, stopped and started",
+    torn: "the daemon is still reached, stopped and started",
+    garbage: "the daemon is still reached, stopped and started",
   },
   async (_how, hurt) => {
     await using home = new TestHome();
@@ -230,10 +236,10 @@ cells(
 cells(
   "tmux.conf",
   {
-    missing: "written anew before a server reads it",
-    empty: "written anew before a server reads it",
-    torn: "written anew before a server reads it",
-    garbage: "written anew before a server reads it",
+    missing: "rewritten before a server reads it",
+    empty: "rewritten before a server reads it",
+    torn: "rewritten before a server reads it",
+    garbage: "rewritten before a server reads it",
   },
   async (_how, hurt) => {
     await using home = new TestHome();
@@ -247,10 +253,10 @@ cells(
 cells(
   "tmux.json",
   {
-    missing: "the server is found by its socket, or by its arguments",
-    empty: "the server is found by its socket, or by its arguments",
-    torn: "the server is found by its socket, or by its arguments",
-    garbage: "the server is found by its socket, or by its arguments",
+    missing: "the server is found by its socket or its arguments",
+    empty: "the server is found by its socket or its arguments",
+    torn: "the server is found by its socket or its arguments",
+    garbage: "the server is found by its socket or its arguments",
   },
   async (_how, hurt) => {
     await using home = new TestHome();
@@ -264,10 +270,10 @@ cells(
 cells(
   "pane-died",
   {
-    missing: "tmux is asked how the run ended, at the next look",
-    empty: "tmux is asked how the run ended, at the next look",
-    torn: "tmux is asked how the run ended, at the next look",
-    garbage: "tmux is asked how the run ended, at the next look",
+    missing: "the next sweep asks tmux how the run ended",
+    empty: "the next sweep asks tmux how the run ended",
+    torn: "the next sweep asks tmux how the run ended",
+    garbage: "the next sweep asks tmux how the run ended",
   },
   async (_how, hurt) => {
     await using home = new TestHome();
@@ -282,10 +288,10 @@ cells(
 cells(
   "pane-reaper",
   {
-    missing: "programs start without a reaper, and tmux says how they end",
-    empty: "programs start without a reaper, and tmux says how they end",
-    torn: "programs start without a reaper, and tmux says how they end",
-    garbage: "programs start without a reaper, and tmux says how they end",
+    missing: "programs start without a reaper, and tmux reports how they end",
+    empty: "programs start without a reaper, and tmux reports how they end",
+    torn: "programs start without a reaper, and tmux reports how they end",
+    garbage: "programs start without a reaper, and tmux reports how they end",
   },
   async (_how, hurt) => {
     await using home = new TestHome();
@@ -301,10 +307,10 @@ cells(
 cells(
   "program",
   {
-    missing: "what runs is found by the journal, and ends as ever",
-    empty: "what runs is found by the journal, and ends as ever",
-    torn: "what runs is found by the journal, and ends as ever",
-    garbage: "what runs is found by the journal, and ends as ever",
+    missing: "running programs are found by the journal, and end as usual",
+    empty: "running programs are found by the journal, and end as usual",
+    torn: "running programs are found by the journal, and end as usual",
+    garbage: "running programs are found by the journal, and end as usual",
   },
   async (_how, hurt) => {
     await using home = new TestHome();
@@ -320,10 +326,10 @@ cells(
 cells(
   "recorder",
   {
-    missing: "the end of the run waits for it a while; the recording is whole",
-    empty: "the end of the run waits for it a while; the recording is whole",
-    torn: "the recording is whole",
-    garbage: "the end of the run waits for it a while; the recording is whole",
+    missing: "the end of the run waits a while; the recording is complete",
+    empty: "the end of the run waits a while; the recording is complete",
+    torn: "the recording is complete",
+    garbage: "the end of the run waits a while; the recording is complete",
   },
   async (_how, hurt) => {
     await using home = new TestHome();
@@ -341,10 +347,10 @@ cells(
 cells(
   "holders/<run>.json",
   {
-    missing: "the holder is found by its socket, and its file written anew",
-    empty: "the holder is found by its socket, and its file written anew",
-    torn: "the holder is found by its socket, and its file written anew",
-    garbage: "the holder is found by its socket, and its file written anew",
+    missing: "the holder is found by its socket, and its file is rewritten",
+    empty: "the holder is found by its socket, and its file is rewritten",
+    torn: "the holder is found by its socket, and its file is rewritten",
+    garbage: "the holder is found by its socket, and its file is rewritten",
   },
   async (_how, hurt) => {
     await using home = new TestHome();
@@ -361,10 +367,10 @@ cells(
 cells(
   "transcript.jsonl",
   {
-    missing: "turns are put back from the journal, and that is said in the transcript, by show and doctor, and as an event",
-    empty: "turns are put back from the journal, and that is said in the transcript, by show and doctor, and as an event",
-    torn: "set aside; lost turns are put back from the journal behind what can be read, and that is said",
-    garbage: "set aside; turns are put back from the journal, and that is said in the transcript, by show and doctor, and as an event",
+    missing: "turns are restored from the journal; the transcript, show, doctor and an event report it",
+    empty: "turns are restored from the journal; the transcript, show, doctor and an event report it",
+    torn: "set aside; the readable part is kept, lost turns are restored from the journal, and this is reported",
+    garbage: "set aside; turns are restored from the journal; the transcript, show, doctor and an event report it",
   },
   async (how, hurt) => {
     await using home = new TestHome();
@@ -373,8 +379,8 @@ cells(
     await home.ok(["stop", "talk"]);
     hurt(path.join(home.path, "sessions", id, "runs/1/transcript.jsonl"));
     const text = await home.ok(["transcript", "talk"]);
-    for (const words of ["say apples", "apples", "say pears", "pears", "put back from the journal"]) expect(text).toContain(words);
-    expect(await home.ok(["show", "talk"])).toMatch(/^damaged +the transcript of run 1 .* put back from the journal/m);
+    for (const words of ["say apples", "apples", "say pears", "pears", "restored from the journal"]) expect(text).toContain(words);
+    expect(await home.ok(["show", "talk"])).toMatch(/^damaged +the transcript of run 1 .* restored from the journal/m);
     expect((await home.cli(["doctor"])).stdout).toContain("talk (run 1, ");
     const aside = path.join(home.path, "damaged");
     expect(existsSync(aside)).toBe(how === "torn" || how === "garbage");

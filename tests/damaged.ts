@@ -1,10 +1,10 @@
-/** Ways in which a file can be damaged, and the cells of the table in docs/DAMAGE.md: each is a test. */
+/** Ways to damage a file, and the cells of the table in docs/DAMAGE.md: each cell is a test. */
 import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { test } from "vitest";
 
 export type Damage = "missing" | "empty" | "torn" | "garbage";
 
-/** Printed with every failure, so that it can be had again: DAMAGE_SEED=… npx vitest … */
+/** Printed with every failure, to repeat it: DAMAGE_SEED=… npx vitest … */
 export const SEED = Number(process.env.DAMAGE_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 export type Random = () => number;
@@ -32,14 +32,14 @@ export function damage(path: string, how: Damage): void {
   else writeFileSync(path, noise(Math.max(64, size)));
 }
 
-/** Overwrites a stretch of the file in its place. */
+/** Overwrites a part of the file in place. */
 export function overwrite(path: string, at: number, bytes: Buffer): void {
   const content = readFileSync(path);
   bytes.copy(content, Math.min(at, content.length));
   writeFileSync(path, content);
 }
 
-/** One test for each way to damage the file; the outcomes are what docs/DAMAGE.md says. */
+/** One test for each kind of damage; docs/DAMAGE.md shows the outcomes. */
 export function cells(
   file: string,
   outcomes: Readonly<Record<Damage, string>>,

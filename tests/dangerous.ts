@@ -1,4 +1,4 @@
-/** What a program may print that does something to a terminal, beyond drawing on it. Nothing of it may be left, nor any `MARK`. */
+/** Output that does more to a terminal than draw on it. None of it may remain, and no `MARK`. */
 export const DANGEROUS: readonly { what: string; bytes: string }[] = [
   { what: "a title", bytes: "\x1b]0;MARK\x07" },
   { what: "a title that ends with ST", bytes: "\x1b]2;MARK\x1b\\" },
@@ -24,10 +24,10 @@ export const DANGEROUS: readonly { what: string; bytes: string }[] = [
   { what: "an image", bytes: "\x1bPqMARK\x1b\\" },
 ];
 
-/** Characters that make text look like another. */
+/** Characters that make text look like other text. */
 export const REORDERING = [..."\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"];
 
-/** 8-bit controls are meant as characters, which programs write as UTF-8. */
+/** 8-bit controls as characters, because programs write them as UTF-8. */
 export function dangerousLines(): string[] {
   return [
     ...DANGEROUS.map(({ bytes }, index) => `${index}<${bytes}>`),
@@ -35,7 +35,7 @@ export function dangerousLines(): string[] {
   ];
 }
 
-/** Everything but lines of printable characters. */
+/** Everything except lines of printable characters. */
 export function harmIn(text: string): string[] {
   const found = text.replaceAll("\n", "").match(/\p{Cc}|[\u202a-\u202e\u2066-\u2069]|MARK/gu);
   return found ? [...new Set(found)] : [];

@@ -60,7 +60,7 @@ test("a message waits for the end of a turn; with --steer it is given in the mid
   const go = join(home.root, "go");
   await ready(home, "busy", `say one; until ${go}; say two`);
   const line = await home.ok(["send", "busy", "say later"]);
-  expect(line).toMatch(/^queued for busy as \w+: demo is working \(\d+s\); the message is handed over when the turn ends$/m);
+  expect(line).toMatch(/^queued for busy as \w+: demo is working \(\d+s\); the message is delivered when the turn ends$/m);
   const [later] = await home.json<Message[]>(["messages", "busy"]);
   const last = await home.json<Message>(["send", "busy", "say last", "--no-wait"]);
   expect(last).toMatchObject({ state: "queued", why: "another message is ahead of it" });
@@ -87,7 +87,7 @@ test("what somebody has half typed stays as it is, and the message comes when it
   const said = await home.json<Message>(["send", "typed", "say hello"]);
   expect(said).toMatchObject({
     state: "queued",
-    why: expect.stringMatching(/^demo's composer is not empty: .*; it waits until that is sent or gone$/),
+    why: expect.stringMatching(/^demo's composer is not empty: .*; the message waits until it is empty$/),
   });
   await home.ok(["send", "typed", "ft", "--no-enter"]);
   expect(await screenOf(home, "typed")).toMatch(/^> my half-typed draft$/m);
@@ -162,14 +162,17 @@ test("a message that fails says why, with an exit code of its own", async () => 
   });
   const go = join(home.root, "go");
   const slow = home.cli(["send", "kim", `until ${go}; say done`, "--wait", "--timeout", "4s"]);
-  expect(await slow).toMatchObject({ code: 16, stderr: expect.stringMatching(/no answer in 4s: kim works on it/) });
+  expect(await slow).toMatchObject({ code: 16, stderr: expect.stringMatching(/no answer in 4s: kim is working on it/) });
   const cancelled = await home.json<Message>(["send", "kim", "say never"]);
-  expect(await home.ok(["messages", "cancel", cancelled.id])).toBe(`${cancelled.id} to kim was taken back\n`);
+  expect(await home.ok(["messages", "cancel", cancelled.id])).toBe(`${cancelled.id} to kim was withdrawn\n`);
   const again = await home.cli(["messages", "cancel", cancelled.id]);
-  expect(again).toMatchObject({ code: 6, stderr: expect.stringMatching(/it is cancelled\n +what became of each: holdfast messages/) });
+  expect(again).toMatchObject({
+    code: 6,
+    stderr: expect.stringMatching(/it is cancelled\n +see the state of each message: holdfast messages/),
+  });
   writeFileSync(go, "");
   const command = await home.cli(["send", "kim", "/title at work", "--wait"]);
-  expect(command).toMatchObject({ code: 26, stderr: expect.stringMatching(/a command of the agent's own begins no turn/) });
+  expect(command).toMatchObject({ code: 26, stderr: expect.stringMatching(/the agent's own commands begin no turn/) });
   await home.ok(["keys", "kim", "C-u"]);
   const late = home.cli(["send", "kim", "wait 100s", "--wait"]);
   await home.until("kim", ({ status }) => status === "working");
@@ -287,7 +290,7 @@ test("into a shell it is typed at once, without receipts, and --force types what
   expect(await home.ok(["send", "sh", "hello"])).toBe("5 bytes typed into sh\n");
   expect(await home.cli(["send", "sh", "hello", "--wait"])).toMatchObject({
     code: 26,
-    stderr: expect.stringMatching(/tells nothing of what it does/),
+    stderr: expect.stringMatching(/does not report its turns/),
   });
   expect(await home.json(["messages"])).toEqual([]);
   await ready(home, "kim");

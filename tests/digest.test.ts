@@ -282,7 +282,7 @@ test("last says of a command, and of an agent that does not tell, how to read wh
   await home.json(["spawn", "mine", "--name", "m"]);
   for (const [name, words] of [
     ["cmd", ["is a command", "holdfast logs cmd"]],
-    ["m", ["mine does not tell what it says", "holdfast screen m"]],
+    ["m", ["mine does not report its answers", "holdfast screen m"]],
   ] as const) {
     const { code, stderr } = await home.cli(["last", name]);
     expect(code).toBe(26);
@@ -331,7 +331,7 @@ test("what was told in short is told whole by --again, and what attach has no ro
   await eventually(async () => (await digestOf(home, "api")).news === false);
   const told = readFileSync(file, "utf8").trimEnd().split("\n");
   expect(told).toHaveLength(6);
-  expect(told.at(-1)).toMatch(/^ {2}… \d lines more: holdfast digest api --again$/);
+  expect(told.at(-1)).toMatch(/^ {2}… \d more lines: holdfast digest api --again$/);
 });
 
 test.each(HOSTS)(

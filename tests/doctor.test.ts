@@ -13,7 +13,7 @@ test("a healthy home has no problem, and what stop cannot find is said (CAVE-06 
   await using home = new TestHome();
   const { code, stdout } = await home.cli(["doctor"]);
   expect(code).toBe(0);
-  expect(stdout).toContain("scrubbed HOLDFAST_RUN from its environment");
+  expect(stdout).toContain("removed HOLDFAST_RUN from its environment");
   expect(await levels(home)).toMatchObject({
     versions: "ok",
     tmux: "ok",
@@ -59,7 +59,7 @@ test("a configuration that cannot be read is a finding with its line, and everyt
   expect(findings.map(({ id }) => id)).toEqual(expect.arrayContaining(["versions", "tmux", "disk", "login", "permissions"]));
   // Whatever needs a daemon says the same and what to do, in two lines.
   const { stderr } = await home.cli(["run", "--", "true"]);
-  expect(stderr).toMatch(/^holdfast: the daemon did not start: .*line 2, column .*\n {2}correct it there.*\n$/);
+  expect(stderr).toMatch(/^holdfast: the daemon did not start: .*line 2, column .*\n {2}correct it.*\n$/);
   configure(home, 'detach_key = "F12"\n');
   expect(await levels(home)).toMatchObject({ configuration: "ok", orphans: "ok" });
   expect(await levels(home)).not.toHaveProperty("daemon");
@@ -72,10 +72,10 @@ test("what keeps running while the configuration makes no sense is listed, shown
   await home.ok(["wait", "one", "--for", "output=hello"]);
   await home.ok(["down"]);
   const file = configure(home, '[[approvals.rules]]\ntool = "Bash"\n');
-  const wrong = `the daemon did not start: ${file}, line 1: approvals rule 1 does not say decision allow, deny or ask`;
+  const wrong = `the daemon did not start: ${file}, line 1: approvals rule 1 has no decision: allow, deny or ask`;
   for (const args of [["ls"], ["show", "one"], ["logs", "one"]]) {
     const { code, stdout, stderr } = await home.cli(args);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: `holdfast: ${wrong}; this is what was last written down\n` });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: `holdfast: ${wrong}; showing the last recorded state\n` });
     expect(stdout).toMatch(/one|hello/);
   }
   expect(await home.cli(["stop", "one"])).toMatchObject({
@@ -118,7 +118,7 @@ test("once the configuration is corrected, whoever finds a daemon that did witho
 test("a key that means nothing is said at the first use, by up and by doctor, with what it was most likely to be", async () => {
   await using home = new TestHome();
   const file = configure(home, 'recordng_limit = "64M"\n');
-  const said = `${file}, line 1: nothing is called recordng_limit, and it is passed over; did you mean recording_limit?`;
+  const said = `${file}, line 1: there is no setting recordng_limit; it is ignored; did you mean recording_limit?`;
   expect((await home.cli(["ls"])).stderr).toBe(`holdfast: ${said}\n`);
   expect((await home.cli(["ls"])).stderr).toBe("");
   expect((await home.cli(["up"])).stderr).toContain(`holdfast: ${said}\n`);
@@ -129,7 +129,7 @@ test("a key that means nothing is said at the first use, by up and by doctor, wi
   configure(home, 'recording_limit = "64M"\n');
   expect(await levels(home)).toMatchObject({ configuration: "ok" });
   await home.ok(["down"]);
-  expect((await home.cli(["up"])).stderr).not.toContain("nothing is called");
+  expect((await home.cli(["up"])).stderr).not.toContain("there is no setting");
 });
 
 /** A program of npm's that shows nothing and stays. */
@@ -149,7 +149,7 @@ test("doctor and explain say that an agent is newer than the rules for its statu
   const finding = (JSON.parse(stdout) as Finding[]).find(({ id }) => id === "agents");
   expect(finding).toMatchObject({
     level: "warning",
-    what: expect.stringMatching(/^rules may be stale, .*codex 99\.1\.0 \(rules: [\d.]+\)/),
+    what: expect.stringMatching(/^status rules may be outdated, .*codex 99\.1\.0 \(rules: [\d.]+\)/),
   });
   expect(finding?.remedy).toContain("npm run record:agents -- codex --version 99.1.0");
   await home.ok(["spawn", "codex", "--name", "api"], { env: { PATH } });
@@ -157,7 +157,7 @@ test("doctor and explain say that an agent is newer than the rules for its statu
   // The launch file becomes the program.
   const said = await eventually(async () => /^rules +.*$/m.exec(await home.ok(["explain", "api"]))?.[0]);
   expect(said).toMatch(
-    /may be stale: codex 99\.1\.0 is newer than [\d.]+, by which they were made; .*npm run record:agents -- codex --version 99\.1\.0$/,
+    /may be outdated: codex 99\.1\.0 is newer than [\d.]+, the version they were made for; .*npm run record:agents -- codex --version 99\.1\.0$/,
   );
 });
 
@@ -165,4 +165,31 @@ test("doctor has nothing to say of an agent that is not newer", async () => {
   await using home = new TestHome();
   const { stdout } = await home.cli(["doctor", "--json"], { env: { PATH: installed(home, "0.1.0") } });
   expect((JSON.parse(stdout) as Finding[]).find(({ id }) => id === "agents")).toMatchObject({ level: "ok", remedy: null });
+});
+
+test("doctor names what each agent lacks and the command that fixes it; an agent that hangs did not answer", async () => {
+  await using home = new TestHome();
+  const bin = path.join(home.root, "bin");
+  mkdirSync(bin);
+  const put = (name: string, body: string) => writeFileSync(path.join(bin, name), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
+  put("claude", "echo 2.1.3");
+  put("codex", "echo 0.9.1");
+  put("codex-acp", "");
+  put("gemini", "exec sleep 100");
+  mkdirSync(path.join(home.env.HOME ?? "", ".codex"), { recursive: true });
+  writeFileSync(path.join(home.env.HOME ?? "", ".codex/auth.json"), "{}");
+  const options = { env: { PATH: `${bin}:/usr/bin:/bin` } };
+  const findings = await home.json<Finding[]>(["doctor"], options);
+  const of = (id: string) => findings.find((each) => each.id === id);
+  expect(of("agent-claude")).toMatchObject({
+    level: "note",
+    what: `claude 2.1.3 (${bin}/claude): chat needs its ACP adapter, which is not installed; its files show no login; an API key in the environment works too`,
+    remedy: "npm install -g @agentclientprotocol/claude-agent-acp; log in: claude auth login",
+  });
+  expect(of("agent-codex")).toMatchObject({ level: "ok", what: `codex 0.9.1 (${bin}/codex), ACP adapter installed, logged in` });
+  expect(of("agent-gemini")).toMatchObject({ level: "warning", what: expect.stringContaining("did not answer") });
+  expect(of("agents-missing")).toMatchObject({ level: "note", remedy: expect.stringContaining("npm install -g @qwen-code/qwen-code") });
+  const began = performance.now();
+  expect(await home.ok(["agents"], options)).toMatch(/^gemini +did not answer .*gemini$/m);
+  expect(performance.now() - began).toBeLessThan(25_000);
 });

@@ -236,7 +236,7 @@ describe.each(Object.entries(WAYS))("%s", (_, way) => {
     ]);
   });
 
-  test("a turn that fails says why and what to do; the conversation goes on", async () => {
+  test("a turn that fails says why and what to do; the conversation continues", async () => {
     using place = new Place();
     await using run = new Run(way, { root: place.path, number: 1 });
     expect(await run.turn(way.fails)).toBe("failed");

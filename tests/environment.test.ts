@@ -83,7 +83,7 @@ test("the caller's TMUX and HOLDFAST variables do not get in; the session's own 
 test("a session has nothing that its caller did not have, but its own terminal and names", async () => {
   await using home = new TestHome();
   const target = path.join(home.root, "environment");
-  const { LANG: _lang, USER: _user, ...env } = home.env;
+  const { LANG: _lang, USER: _user, HOLDFAST_PAGER: _pager, ...env } = home.env;
   const { id } = await startWith(home, env, `env -0 > '${target}'`);
   expect(await home.ended(id)).toMatchObject({ status: "done" });
   const names = Object.keys(entriesOf(readFileSync(target, "utf8")));

@@ -90,7 +90,7 @@ test("what came while no daemon ran is marked in the asciicast, and nothing of i
   expect(shown.markers).toEqual([{ time: expect.any(Number), label: "untimed: when these 11 bytes came is not known" }]);
   const file = path.join(home.root, "one.cast");
   const told = await home.ok(["export", "one", "--asciicast", file]);
-  expect(told).toContain("11 bytes in 1 stretch without times, marked; it still runs");
+  expect(told).toContain("11 bytes in 1 stretch without times, marked; it is still running");
 });
 
 test("times that are damaged, go back, or are missing still give every byte in order", async () => {
@@ -169,11 +169,11 @@ test("a file that is there is replaced only with --force, and only by a whole on
   symlinkSync("there", at("link"));
   mkdirSync(at("dir"));
   const refusals = [
-    { file: at("there"), code: 5, says: `${at("there")} exists\n  --force replaces it` },
-    { file: at("link"), code: 5, says: `${at("link")} exists\n  --force replaces it` },
+    { file: at("there"), code: 5, says: `${at("there")} exists\n  pass --force to replace it` },
+    { file: at("link"), code: 5, says: `${at("link")} exists\n  pass --force to replace it` },
     { file: at("dir"), code: 14, says: `${at("dir")} is a directory\n  name a file` },
     { file: at("no/where"), code: 14, says: `${at("no")} does not exist\n  mkdir -p ${at("no")}` },
-    { file: "/dev/null", flags: ["--force"], code: 14, says: "/dev/null is no ordinary file\n  write to standard output: -" },
+    { file: "/dev/null", flags: ["--force"], code: 14, says: "/dev/null is not a regular file\n  write to standard output: -" },
   ];
   for (const { file, flags = [], code, says } of refusals) {
     const result = await home.cli(["export", "one", "--text", file, ...flags]);
@@ -229,10 +229,10 @@ test("--json says what was written; what cannot be done is refused", async () =>
     gaps: [],
   });
   const refusals = [
-    { args: ["export", "one"], says: "say one format and its file\n  --asciicast FILE, --text FILE or --html FILE" },
+    { args: ["export", "one"], says: "expected one format and its file\n  --asciicast FILE, --text FILE or --html FILE" },
     {
       args: ["export", "one", "--text", "a", "--html", "b"],
-      says: "say one format and its file\n  --asciicast FILE, --text FILE or --html FILE",
+      says: "expected one format and its file\n  --asciicast FILE, --text FILE or --html FILE",
     },
     { args: ["export", "--text", "-"], says: "name a session\n  usage: holdfast export NAME --asciicast FILE" },
     { args: ["export", "one", "--text", "-", "--run", "2"], says: "one has no run 2\n  it has runs 1 to 1" },
@@ -241,5 +241,5 @@ test("--json says what was written; what cannot be done is refused", async () =>
     expect(await home.cli(args), args.join(" ")).toEqual({ code: 2, stdout: "", stderr: `holdfast: ${says}\n` });
   }
   const both = await home.cli(["export", "one", "--text", "-", "--json"]);
-  expect([both.code, both.stdout, both.stderr]).toEqual([2, "", expect.stringContaining("--json and - both write to standard output")]);
+  expect([both.code, both.stdout, both.stderr]).toEqual([2, "", expect.stringContaining("--json and - cannot be used together")]);
 });

@@ -16,6 +16,7 @@ function tour(repository: string): [what: "same" | number, ...line: string[]][] 
     [0, "status"],
     [0, "doctor"],
     ["same", "agents"],
+    [0, "config", "show"],
     ["same", "personas", "ls"],
     ["same", "task", "run", `${repository}/tasks.md`, "--agent", "demo", "--dry-run"],
     [0, "task", "run", `${repository}/tasks.md`, "--agent", "demo"],

@@ -56,7 +56,7 @@ test("a conversation is talked with on another machine: on a terminal, by what i
     terminal.line(`say ${said}`);
     await terminal.shows(new RegExp(`^› say ${said}\\n${said}$`, "m"));
     terminal.keys("C-d");
-    await terminal.shows(/(stays as it is|goes on in the background)\. Come back: holdfast -H far chat (talk|other)/);
+    await terminal.shows(/(keeps running|keeps working in the background)\. Continue: holdfast -H far chat (talk|other)/);
   }
   expect(await near.ok(["-H", "far", "chat", "talk"], { input: "say piped\n" })).toBe("piped\n");
   const loop = `while read -r word; do '${HOLDFAST}' -H far chat talk -p "say $word"; done`;
@@ -128,7 +128,7 @@ describe("finding the far holdfast", () => {
     const { near } = machines;
     expect(await near.cli(["-H", "far", "ls"])).toMatchObject({
       code: 42,
-      stderr: expect.stringMatching(/there is no holdfast on the PATH of far\n.*install it there.*\[machines\.far\] command/),
+      stderr: expect.stringMatching(/holdfast is not on the PATH of far\n.*install it there.*\[machines\.far\] command/),
     });
     expect(JSON.parse((await near.cli(["-H", "far", "ls", "--json"])).stderr)).toMatchObject({
       error: { code: "machine_without_holdfast" },
@@ -150,7 +150,7 @@ describe("finding the far holdfast", () => {
     expect(await near.ok(["-H", "far", "version"])).toBe("9.9.9\n");
     expect(await near.cli(["-H", "far", "ls", "--of-another-time"])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("the holdfast 9.9.9 of the far machine"),
+      stderr: expect.stringContaining("holdfast 9.9.9 on the remote machine"),
     });
     expect(await near.cli(["-H", "far", "wait", "x"])).toMatchObject({
       code: 11,
@@ -186,7 +186,7 @@ describe("when ssh fails", () => {
       expect(await machines.near.cli(["-H", name, "ls"])).toMatchObject({ code: 2 });
     }
     const after = await machines.near.cli(["ls", "-H", "far"]);
-    expect(after).toMatchObject({ code: 2, stderr: expect.stringContaining("it stands before the command") });
+    expect(after).toMatchObject({ code: 2, stderr: expect.stringContaining("-H goes before the command") });
   });
 });
 
@@ -273,8 +273,8 @@ describe("when the connection breaks", () => {
       terminal.line("again");
       await terminal.shows("got again");
       terminal.keys("C-\\");
-      await terminal.shows("detached; it goes on");
-      expect(terminal.screen()).toContain("the connection to far is lost");
+      await terminal.shows("detached; it keeps running");
+      expect(terminal.screen()).toContain("lost the connection to far");
       await terminal.command("stty -a > after; cmp before after && echo as fou''nd");
       await terminal.shows("as found");
       expect((await far.session("chat")).status).toBe("working");
@@ -298,7 +298,7 @@ describe("when the connection breaks", () => {
     await attachment(far, "renamed", first);
     await terminal.shows(/^ renamed · /m);
     terminal.keys("C-\\");
-    await terminal.shows("detached; it goes on");
+    await terminal.shows("detached; it keeps running");
   });
 
   test("a conversation on a terminal comes back as well; one that was begun without a name is said to go on (SYM-17 resume)", async () => {
@@ -310,20 +310,20 @@ describe("when the connection breaks", () => {
     terminal.line("say hello");
     await terminal.shows(/^› say hello\nhello$/m);
     await sshd.close();
-    await terminal.shows("the connection to far is lost");
+    await terminal.shows("lost the connection to far");
     await sshd.open();
-    await terminal.shows(/connected to far again\n[\s\S]*^talk: demo in [\s\S]*^hello$[\s\S]*^\S+ · 1 turn · .*\n› ?$/m);
+    await terminal.shows(/reconnected to far\n[\s\S]*^talk: demo in [\s\S]*^hello$[\s\S]*^\S+ · 1 turn · .*\n› ?$/m);
     terminal.line("say again");
     await terminal.shows(/^› say again\nagain$/m);
     expect(await far.session("talk")).toMatchObject({ turns: 2 });
     terminal.keys("C-d");
-    await terminal.shows("Come back: holdfast -H far chat talk");
+    await terminal.shows("Continue: holdfast -H far chat talk");
     await terminal.command("clear; holdfast -H far chat demo");
     await terminal.shows(/^\S+ · 0 turns · .*\n› ?$/m);
     await sshd.close();
-    await terminal.shows("the connection to far is lost");
+    await terminal.shows("lost the connection to far");
     await sshd.open();
-    await terminal.shows(/which conversation it was is not known[\s\S]*holdfast -H far ls/);
+    await terminal.shows(/cannot return to the conversation[\s\S]*holdfast -H far ls/);
     await terminal.command("stty -a > after; cmp before after && echo as fou''nd");
     await terminal.shows("as found");
   });
@@ -337,7 +337,7 @@ describe("when the connection breaks", () => {
     const first = await attachment(far, "chat");
     await terminal.shows(/^ chat · /m);
     await sshd.close();
-    await terminal.shows("the connection to far is lost");
+    await terminal.shows("lost the connection to far");
     terminal.line("yes, delete everything");
     await sshd.open();
     await attachment(far, "chat", first);
@@ -346,9 +346,9 @@ describe("when the connection breaks", () => {
     await terminal.shows("got careful");
     expect(await far.ok(["logs", "chat"])).toBe("got careful\n");
     await sshd.close();
-    await terminal.shows(/connected to far again[\s\S]*the connection to far is lost/);
+    await terminal.shows(/reconnected to far[\s\S]*lost the connection to far/);
     terminal.keys("C-c");
-    await terminal.shows(/come back with: holdfast -H far attach chat/);
+    await terminal.shows(/return: holdfast -H far attach chat/);
     await terminal.command("echo $?; stty -a > after; cmp before after && echo as fou''nd");
     await terminal.shows("as found");
     expect(terminal.screen()).toMatch(/^40$/m);
@@ -369,7 +369,7 @@ describe("when the connection breaks", () => {
     const first = await attachment(far, "chat");
     await terminal.shows(/^ chat · /m);
     sshd.freeze();
-    await terminal.shows("the connection to far is lost");
+    await terminal.shows("lost the connection to far");
     // Both are there: nobody has told the far end that the first one is gone.
     await eventually(async () => (await far.session("chat")).attachments.some(({ id }) => id !== first));
     await terminal.shows(/^ chat · /m);
@@ -378,7 +378,7 @@ describe("when the connection breaks", () => {
     terminal.line("mine");
     await terminal.shows("got mine");
     terminal.keys("C-\\");
-    await terminal.shows("detached; it goes on");
+    await terminal.shows("detached; it keeps running");
   });
 
   test("an attach that is ended itself does not come back, and leaves the terminal as it was (SYM-17 resume)", async () => {
@@ -391,7 +391,7 @@ describe("when the connection breaks", () => {
     process.kill(attach?.pid ?? Number.NaN, "SIGTERM");
     await terminal.command("stty -a > after; cmp before after && echo as fou''nd");
     await terminal.shows("as found");
-    expect(terminal.screen()).not.toContain("is lost");
+    expect(terminal.screen()).not.toContain("lost the connection");
     await eventually(async () => (await machines.far.session("chat")).attachments.length === 0);
   });
 
@@ -406,7 +406,7 @@ describe("when the connection breaks", () => {
       sshd.cut();
       expect(await sends.ended, opened).toBe(43);
       expect(sends.err, opened).toBe(
-        "holdfast: the connection to far broke before it answered; whether it was done is not known\n  look: holdfast -H far ls\n",
+        "holdfast: the connection to far broke before the answer; the result is unknown\n  check: holdfast -H far ls\n",
       );
       await near.ok(["-H", "far", "version"]);
     }
@@ -423,7 +423,7 @@ describe("when the connection breaks", () => {
     const [sent] = follow(near, ["send", "api", "tool shell touch x; say it is done", "--wait"]);
     await eventually(() => approvals.out.includes("touch x") && list.out.includes('"waiting"'));
     sshd.cut();
-    await eventually(() => [list, approvals].every(({ err }) => err.includes("connected to far again")));
+    await eventually(() => [list, approvals].every(({ err }) => err.includes("reconnected to far")));
     await far.ok(["approvals", "allow", "api"]);
     expect(await sent?.ended).toBe(0);
     expect(sent?.out).toMatch(/^The tool answered: \nit is done\n$/);

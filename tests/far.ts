@@ -1,4 +1,4 @@
-/** Two machines for a test: a near home, and a far one that is reached by a real sshd on loopback under the name `far`. */
+/** Two machines for a test: a local home, and a remote one behind a real sshd on loopback, named `far`. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { ROOT, TestHome } from "./home.ts";
@@ -16,7 +16,7 @@ export class TwoMachines implements AsyncDisposable {
     this.sshd = homes.sshd;
   }
 
-  /** `bin` has the far holdfast: on the PATH of every shell there, or only on that of one that somebody logged in to, or nowhere. */
+  /** Where `bin` puts the remote holdfast: on the PATH of every shell, only of login shells, or nowhere. */
   static async start(
     options: { bin?: string; found?: "always" | "at login" | "never"; client?: readonly string[] } = {},
   ): Promise<TwoMachines> {
@@ -25,7 +25,7 @@ export class TwoMachines implements AsyncDisposable {
     const node = path.dirname(process.execPath);
     const PATH = found === "always" ? `${bin}:${node}:/usr/bin:/bin` : "/usr/bin:/bin";
     const HOME = far.env.HOME ?? "/";
-    // A login there has much to say.
+    // A login script that prints a lot.
     const profile = `echo welcome to far\n${found === "at login" ? `PATH='${bin}:${node}':$PATH\n` : ""}`;
     for (const name of [".profile", ".bash_profile", ".zprofile"]) writeFileSync(path.join(HOME, name), profile);
     mkdirSync(path.join(HOME, ".config", "fish"), { recursive: true });
@@ -34,7 +34,7 @@ export class TwoMachines implements AsyncDisposable {
     return new TwoMachines({ near, far, sshd });
   }
 
-  /** A terminal on the near machine. */
+  /** A terminal on the local machine. */
   terminal(env: Record<string, string> = {}): Terminal {
     return new Terminal({ env: { ...this.near.env, ...env, PATH: `${path.join(ROOT, "bin")}:${this.near.env.PATH}` } });
   }

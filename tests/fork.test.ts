@@ -83,8 +83,8 @@ test("the copy's agent is told where it works now, for all that it remembers hap
   const fork = await home.json<Fork>(["fork", "api", "--prompt", "speak of the moon"]);
   await idle(home, "api-fork", 1);
   const said = (await home.ok(["screen", "api-fork"])).replaceAll("\n", "");
-  expect(said).toContain(`you work elsewhere now: in ${fork.cwd}`);
-  expect(said).toContain(`in ${api.cwd}, where the original goes on`);
+  expect(said).toContain(`You now work in ${fork.cwd}`);
+  expect(said).toContain(`in ${api.cwd}, where the original session continues`);
 });
 
 test("with --checkpoint the files are those of then, and the branch begins at the commit of then", async () => {
@@ -138,13 +138,13 @@ test("what is not copied is said", async () => {
   const api = await told(home, "api", app.path, "--worktree");
   mkdirSync(path.join(api.cwd, "within"));
   app.gitIn(path.join(api.cwd, "within"), "init", "--quiet");
-  expect((await home.cli(["fork", "api"])).stderr).toContain("note: not copied: within/ (a repository within)");
+  expect((await home.cli(["fork", "api"])).stderr).toContain("note: not copied: within/ (a nested repository)");
 });
 
 test("outside of a repository a fork works in the same directory, and says so", async () => {
   await using home = new TestHome();
   await told(home, "api", home.root);
-  expect(await home.ok(["fork", "api"])).toContain(`in the same directory, ${home.root}: it is not in a git repository`);
+  expect(await home.ok(["fork", "api"])).toContain(`in the same directory, ${home.root}: it is not a git repository`);
   expect((await idle(home, "api-fork")).cwd).toBe(home.root);
   expect(await home.ok(["screen", "api-fork"])).toContain("tides");
 });
@@ -205,9 +205,9 @@ test("what cannot be forked is refused before anything is made", async () => {
     const { code, stderr } = await home.cli(["fork", ...args]);
     return [code, stderr.split("\n")[0]];
   };
-  expect(await refused("build")).toEqual([6, "holdfast: build is a shell: it has no conversation that could be copied"]);
-  expect(await refused("new")).toEqual([6, "holdfast: new had no turn yet: there is nothing to copy"]);
-  expect(await refused("own")).toEqual([6, expect.stringContaining("words of your own that choose its conversation")]);
+  expect(await refused("build")).toEqual([6, "holdfast: build is a shell and has no conversation to copy"]);
+  expect(await refused("new")).toEqual([6, "holdfast: new has had no turn yet: there is nothing to copy"]);
+  expect(await refused("own")).toEqual([6, expect.stringContaining("arguments that choose its conversation")]);
   expect(await refused("api", "--name", "build")).toEqual([5, expect.stringContaining("there is a session named")]);
   expect(await refused("api", "--checkpoint", "9")).toEqual([3, "holdfast: there is no checkpoint 9"]);
   expect(await refused("api", "--checkpoint", "x")).toEqual([2, expect.stringContaining("--checkpoint takes a number")]);
@@ -223,7 +223,7 @@ test("an agent of one's own forks by the words it has for that; without any it i
   await home.ok(["spawn", "none", "--name", "none"]);
   await home.ok(["spawn", "one", "--name", "one"]);
   const one = await firstTurn(home, "one");
-  expect((await home.cli(["fork", "none"])).stderr).toContain("none cannot carry on a copy of a conversation");
+  expect((await home.cli(["fork", "none"])).stderr).toContain("none cannot continue a copy of a conversation");
   const fork = await home.json<Fork>(["fork", "one"]);
   await firstTurn(home, "one-fork");
   const screen = (await home.ok(["screen", "one-fork"])).replaceAll("\n", "");

@@ -150,7 +150,7 @@ describe.each(["tmux", "native"] as const)("on the %s host", (host) => {
     const typed = await home.cli(["keys", "seven", "Enter"]);
     expect({ code: typed.code, says: typed.stderr.split("\n")[0] }).toEqual({
       code: 6,
-      says: "holdfast: the program has ended, and may not have read what was typed",
+      says: "holdfast: the program has ended, and may not have read the typed text",
     });
     await refusal(home, ["rename", "seven", "eight"], FULL);
     home.fill();
@@ -231,7 +231,7 @@ test("a daemon is not started on a full disk or a read-only home: what only read
   await eventually(async () => (await lines(home, "counter")).length > 5);
   home.fill();
   await home.killDaemon();
-  const why = "the daemon did not start: the disk is full: nothing can be written down";
+  const why = "the daemon did not start: the disk is full: nothing can be written";
   for (const args of [["run", "--", "true"], ["stop", "counter"], ["send", "counter", "x"], ["up"], ["status"], ["backup", "create"]]) {
     expect(await refusal(home, args, FULL)).toBe(why);
   }
@@ -244,9 +244,9 @@ test("a daemon is not started on a full disk or a read-only home: what only read
   await home.ok(["down", "--all", "--grace", "1s"]);
 
   await home.remount("ro");
-  await answersWithoutDaemon(home, { why: "the home is read-only: nothing can be written down", name: "counter", pid });
+  await answersWithoutDaemon(home, { why: "the home is read-only: nothing can be written", name: "counter", pid });
   for (const args of [["run", "--", "true"], ["stop", "counter"], ["up"]]) {
-    expect(await refusal(home, args, READ_ONLY)).toContain("the home is read-only: nothing can be written down");
+    expect(await refusal(home, args, READ_ONLY)).toContain("the home is read-only: nothing can be written");
   }
   const missing = { env: { HOLDFAST_HOME: path.join(home.path, "in/here") } };
   expect(JSON.parse((await home.cli(["ls", "--json"], missing)).stderr)).toMatchObject({ error: { code: "home_read_only" } });
@@ -268,7 +268,7 @@ async function answersWithoutDaemon(home: TestHome, { why, name, pid }: { why: s
     ["export", name, "--text", "-"],
   ]) {
     const { code, stderr } = await home.cli(args);
-    expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: `holdfast: ${why}; this is what was last written down\n` });
+    expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: `holdfast: ${why}; showing the last recorded state\n` });
   }
   expect(await home.json(["ls", "--all"])).toMatchObject([{ name, pid }]);
   expect(numbersIn(await home.ok(["logs", "--raw", name])).length).toBeGreaterThan(5);
@@ -378,8 +378,8 @@ test("a backup before a migration takes its own size and a little more, and says
   writeFileSync(ballast, Buffer.alloc(bavail * bsize - (10 << 20)));
   await expect(backups.create("migration")).rejects.toMatchObject({
     code: "backup_failed",
-    message: expect.stringMatching(/16\.\d MB must be free, and 10\.\d are/),
-    hint: expect.stringContaining(`make room on the disk of ${home.path}`),
+    message: expect.stringMatching(/16\.\d MB of free space are needed, and 10\.\d MB are free/),
+    hint: expect.stringContaining(`free space on the disk of ${home.path}`),
   });
   truncateSync(ballast, bavail * bsize - (18 << 20));
   await expect(backups.create("asked")).rejects.toMatchObject({ code: "backup_failed" });

@@ -1,10 +1,10 @@
-/** A git on the PATH that does something of the test's own before or after the real one, at the command that the test names. */
+/** A git on the PATH that runs a script of the test before or after the real git, at the command that the test names. */
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { findProgram } from "@holdfast/platform";
 import type { TestHome } from "./home.ts";
 
-/** The environment to ask with. `command`: a piece of git's arguments; what is done, is done once. */
+/** The environment for the request. `command` is a part of git's arguments; the script runs once. */
 export function wrappedGit(
   home: TestHome,
   { command, before = "", after = "" }: { command: string; before?: string; after?: string },
@@ -28,7 +28,7 @@ export function wrappedGit(
   return { PATH: `${directory}:${home.env.PATH}` };
 }
 
-/** For it: the daemon dies, as by a power cut, at that very moment. */
+/** A script for the wrapper: kills the daemon at that moment, as a power cut would. */
 export function killDaemon(home: TestHome): string {
   return `kill -9 $(sed -n 's/.*"pid": *\\([0-9]*\\).*/\\1/p' ${home.path}/daemon.json)`;
 }

@@ -92,7 +92,7 @@ test("to the coordinator it is one message; when that ends, the next is to whoev
       first.call("sendToGroup", { params: { group: "team" }, body: { text: "me?", role: "coordinator" } }),
     ).rejects.toMatchObject({
       code: "group_empty",
-      message: "team is coordinated by the sender itself",
+      message: "the sender itself coordinates team",
     });
   }
   await home.ok(["stop", "first"]);
@@ -119,7 +119,7 @@ test("mail to a coordinator follows the role, once; the log has what peers said 
   await home.ok(["stop", "second"]);
   await eventually(async () => {
     const [now] = await home.json<Message[]>(["messages"]);
-    return now?.state === "queued" && now.why === "nobody coordinates team; the message waits for who does next";
+    return now?.state === "queued" && now.why === "team has no coordinator; the message waits for the next one";
   });
   await home.ok(["rm", "first", "second"]);
   await home.killDaemon();
@@ -156,9 +156,9 @@ test("send --coordinator --wait prints what the one that coordinates has answere
   const refusals: [string[], string][] = [
     [
       ["send", "--group", "team", "all of you?", "--wait"],
-      "each answers by itself\n  send it without --wait; then: holdfast group log team",
+      "each member answers separately\n  omit --wait; then run: holdfast group log team",
     ],
-    [["send", "--coordinator", "team", "--to", "owner", "x"], "each say whom it is for"],
+    [["send", "--coordinator", "team", "--to", "owner", "x"], "cannot be used together"],
     [["send", "--coordinator", "team", "x", "--expires", "0s"], "--expires takes a duration of at least 1ms"],
     [["send", "lead", "x", "--expires", "0s"], "--expires takes a duration of at least 1ms"],
     [["group", "log", "team", "--limit", "0"], "--limit takes a whole number from 1"],
@@ -209,7 +209,7 @@ test("a group in which nobody else is alive says so, and members that ended are 
   using alive = await clientAs(home, "alive");
   await expect(alive.call("sendToGroup", { params: { group: "team" }, body: { text: "anybody?" } })).rejects.toMatchObject({
     code: "group_empty",
-    message: "nobody else in team is alive",
+    message: expect.stringContaining("no other member of team is"),
   });
   expect((await home.json<GroupMessage>(["send", "--group", "team", "hello"])).to.map(({ name }) => name)).toEqual(["alive"]);
   expect(await home.cli(["send", "--group", "nowhere", "hello"])).toMatchObject({ code: 3 });

@@ -1,6 +1,6 @@
 /**
  * A throw-away home for one test: its own HOLDFAST_HOME, HOME and tmux server, a clean environment, and the CLI as a user has it.
- * Closing it ends everything and fails the test if a process of this home is left.
+ * Disposing it stops everything and fails the test if a process of this home remains.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
@@ -12,7 +12,7 @@ import { Holdfast, HoldfastClient, unixTransport } from "@holdfast/sdk";
 import { homeAt } from "@holdfast/sdk/node/home";
 import { onDemand } from "@holdfast/sdk/node/on-demand";
 
-// Where the tests themselves run inside a session, its token is of another home.
+// When the tests run inside a session, its token belongs to another home.
 delete process.env.HOLDFAST_TOKEN;
 
 export const ROOT = path.join(import.meta.dirname, "..");
@@ -27,12 +27,12 @@ export interface CliResult {
 export interface CliOptions {
   cwd?: string;
   env?: Record<string, string>;
-  /** Null: it stays open. */
+  /** Null keeps standard input open. */
   input?: string | Buffer | null;
 }
 
 export class TestHome implements AsyncDisposable {
-  /** The directory that holds everything of the test. */
+  /** The directory with all files of the test. */
   readonly root: string;
   readonly path: string;
   readonly env: Record<string, string>;
@@ -49,6 +49,8 @@ export class TestHome implements AsyncDisposable {
       SHELL: "/bin/sh",
       LANG: "C.UTF-8",
       TERM: "xterm-256color",
+      // Nobody is there to leave the pager.
+      HOLDFAST_PAGER: "cat",
       HOLDFAST_HOME: this.path,
     };
   }
@@ -56,7 +58,7 @@ export class TestHome implements AsyncDisposable {
   /** Starts a command and does not wait for it. */
   start(args: readonly string[], options: CliOptions = {}): ChildProcessWithoutNullStreams {
     const child = spawn(HOLDFAST, args, { cwd: options.cwd ?? this.root, env: { ...this.env, ...options.env }, stdio: "pipe" });
-    // One that ends before it reads anything is told by its exit.
+    // A command may exit before it reads its input; its exit code tells the result.
     child.stdin.on("error", () => {});
     if (options.input !== null) child.stdin.end(options.input ?? "");
     return child;
@@ -76,18 +78,18 @@ export class TestHome implements AsyncDisposable {
     return { code, stdout, stderr };
   }
 
-  /** A command that must succeed; what it printed. */
+  /** Runs a command that must succeed; returns its output. */
   ok(args: readonly string[], options: CliOptions = {}): Promise<string> {
     const printed = this.cli(args, options).then(({ code, stdout, stderr }) => {
       if (code !== 0) throw new Error(`holdfast ${args.join(" ")} ended with ${code}: ${stderr}`);
       return stdout;
     });
-    // One that is awaited later may fail before, or in a test that has failed: it is told where it is awaited, and nowhere else.
+    // A result that is awaited later may reject before: only the await reports it.
     printed.catch(() => {});
     return printed;
   }
 
-  /** A command that must succeed, with --json; what it printed, parsed. */
+  /** Runs a command that must succeed, with --json; returns the parsed output. */
   async json<T>(args: readonly string[], options: CliOptions = {}): Promise<T> {
     const [command = "", ...rest] = args;
     return JSON.parse(await this.ok([command, "--json", ...rest], options)) as T;
@@ -102,7 +104,7 @@ export class TestHome implements AsyncDisposable {
     return this.json<Session>(["show", ref]);
   }
 
-  /** Waits until the session is what the condition says. Asks the daemon's socket until then: a command for every look would keep a core busy. */
+  /** Waits until the session meets the condition. Asks the daemon's socket: running a command for every look would keep a core busy. */
   until(ref: string, condition: (session: Session) => boolean): Promise<Session> {
     let client: HoldfastClient | undefined;
     const look = async () => {
@@ -110,7 +112,7 @@ export class TestHome implements AsyncDisposable {
         try {
           return await client.call("getSession", { params: { ref } });
         } catch {
-          // The daemon is gone or answers with an error: the command starts it, or says why not.
+          // The daemon is gone or answers with an error: the command starts it, or reports the reason.
           client = undefined;
         }
       const session = await this.session(ref);
@@ -127,18 +129,18 @@ export class TestHome implements AsyncDisposable {
     return this.until(ref, (session) => session.endedAt !== null);
   }
 
-  /** As the commands tell it that a person on a terminal has read how it ended. */
+  /** Marks the end of the session as seen by a person on a terminal. */
   async lookAt(ref: string): Promise<void> {
     using client = this.client();
     await client.call("viewSession", { params: { ref }, body: {} });
   }
 
-  /** A client on the daemon that runs. */
+  /** A client of the running daemon. */
   client(): HoldfastClient {
     return new HoldfastClient(unixTransport(openHome(this.env).daemonSocket));
   }
 
-  /** The SDK as `connect` gives it to a program in the home's own directory and environment. */
+  /** The SDK as `connect` returns it in the home's directory and environment. */
   sdk(): Holdfast {
     const transport = onDemand(homeAt(this.path), { token: undefined, starter: { program: HOLDFAST, env: this.env } });
     return new Holdfast(new HoldfastClient(transport), { cwd: () => this.root, env: () => this.env });
@@ -152,7 +154,7 @@ export class TestHome implements AsyncDisposable {
     return (await this.json<{ pid: number }>(["status"])).pid;
   }
 
-  /** kill -9 of the daemon, and its end. */
+  /** Kills the daemon with SIGKILL and waits for its end. */
   async killDaemon(): Promise<void> {
     const pid = await this.daemonPid();
     process.kill(pid, "SIGKILL");
@@ -166,7 +168,7 @@ export class TestHome implements AsyncDisposable {
     return [...table.values()].filter((info) => pids.has(info.pid) && !info.zombie);
   }
 
-  /** For a home on a disk of its own. */
+  /** Overridden by a home on its own disk. */
   protected unmount(): void {}
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -181,7 +183,7 @@ export class TestHome implements AsyncDisposable {
   }
 }
 
-/** What the question answers as soon as it is neither undefined nor false; fails when it never is. */
+/** Returns the first answer that is neither undefined nor false; fails when none comes in time. */
 export async function eventually<T>(
   question: () => T | undefined | false | Promise<T | undefined | false>,
   patienceMs = 40_000,
@@ -193,7 +195,7 @@ export async function eventually<T>(
     const answer = await question();
     if (answer !== undefined && answer !== false) return answer;
     if (performance.now() > deadline) throw new Error(`it did not happen within ${patienceMs} ms: ${question}`);
-    // A question that starts a process is not asked all the time: the processor is for what is waited for.
+    // Waits at least as long as the question took: a question that starts a process must leave CPU time to the program under test.
     await new Promise((resolve) => setTimeout(resolve, Math.max(everyMs, performance.now() - asked)));
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Holdfast as a user gets it: packed, then installed by npm into a prefix of its own, with nothing on PATH that could compile anything.
- * The tarball of a version is made once for each test file.
+ * Holdfast as a user gets it: packed, then installed by npm into its own prefix, without a compiler on PATH. Each test file packs a
+ * version once.
  */
 import { execFile, execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import type { Session } from "@holdfast/contract";
 import { type CliResult, ROOT, type TestHome } from "./home.ts";
 
-/** What npm, the CLI's shell script and the sessions of a test need; no compiler, no make, no python. */
+/** The programs that npm, the CLI's shell script and the sessions of a test need; no compiler, make or python. */
 const TOOLS = ["sh", "env", "readlink", "uname", "echo", "cat", "sleep", "npm"];
 
 const folder = mkdtempSync(path.join(tmpdir(), "hfp-"));
@@ -29,7 +29,7 @@ export function packed(version: string): string {
 
 export class Installed implements Disposable {
   readonly root = mkdtempSync(path.join(tmpdir(), "hfi-"));
-  /** The only directory on PATH of what is started here. */
+  /** The only directory on PATH. */
   readonly tools = path.join(this.root, "tools");
   readonly prefix = path.join(this.root, "prefix");
 
@@ -45,14 +45,14 @@ export class Installed implements Disposable {
     return installed;
   }
 
-  /** Into the same prefix as before, if there was one: what it replaces is gone afterwards. */
+  /** Installs into the same prefix and replaces an earlier version. */
   install(version: string): Promise<void> {
     return this.npm(["install", "--global", "--prefix", this.prefix, packed(version)]);
   }
 
   async npm(args: readonly string[], cwd = this.root): Promise<void> {
     const quiet = ["--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
-    // npm's own settings (a proxy, a mirror) are the machine's; the programs it may start are not.
+    // npm's settings (proxy, mirror) come from the machine; the programs that npm may start do not.
     await promisify(execFile)(path.join(this.tools, "npm"), [...args, ...quiet], { cwd, env: { ...process.env, PATH: this.tools } });
   }
 

@@ -262,7 +262,7 @@ test("an error with --json is one JSON object on standard error", async () => {
     error: {
       code: "session_not_found",
       message: 'no session has the name, id or id prefix "biuld"',
-      hint: "list them with: holdfast ls --all",
+      hint: "list sessions: holdfast ls --all",
       candidates: ["build"],
     } satisfies ErrorBody,
   });

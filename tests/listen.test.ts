@@ -37,7 +37,7 @@ async function answers(url: string): Promise<boolean> {
 test("an address is remembered: the next daemon listens there again, until it is told not to", async () => {
   await using home = new TestHome();
   const said = await home.ok(["up", "--listen", "127.0.0.1:0"]);
-  const url = /It listens on (http:\/\/127\.0\.0\.1:\d+), for those with a token\n/.exec(said)?.[1] ?? "";
+  const url = /It listens on (http:\/\/127\.0\.0\.1:\d+), for requests with a token\n/.exec(said)?.[1] ?? "";
   expect(await answers(url)).toBe(true);
   expect((await home.json<DaemonStatus>(["status"])).listen).toEqual({ address: url.slice(7), url, public: false, error: null });
   expect(await home.ok(["status"])).toContain(`It listens on ${url}`);
@@ -60,10 +60,10 @@ test("an address is remembered: the next daemon listens there again, until it is
   expect((await home.json<DaemonStatus>(["status"])).listen).toBeNull();
   const opened = (await home.json<{ what: string }[]>(["audit"])).map(({ what }) => what);
   expect(opened).toEqual([
-    `opened the TCP address ${url.slice(7)}`,
-    "ended the daemon",
-    `opened the TCP address ${other.slice(7)}`,
-    "closed the TCP address",
+    `started listening on ${url.slice(7)}`,
+    "stopped the daemon",
+    `started listening on ${other.slice(7)}`,
+    "stopped listening on TCP",
   ]);
 });
 
@@ -76,7 +76,7 @@ test("an address that is taken, public or none is refused with what to do", asyn
   expect(inUse).toEqual({
     code: 21,
     stdout: "",
-    stderr: `holdfast: cannot listen on 127.0.0.1:${port}: something else listens there\n  choose another; port 0 picks a free one\n`,
+    stderr: `holdfast: cannot listen on 127.0.0.1:${port}: the port is in use\n  choose another address; port 0 picks a free port\n`,
   });
   for (const address of ["0.0.0.0:0", "[::]:0"]) {
     const refused = await home.cli(["up", "--listen", address]);
@@ -94,8 +94,8 @@ test("an address that is taken, public or none is refused with what to do", asyn
   expect((await home.json<DaemonStatus>(["status"])).listen).toBeNull();
   const open = await home.json<DaemonStatus>(["up", "--listen", "0.0.0.0:0", "--insecure-public"]);
   expect(open.listen).toMatchObject({ public: true, error: null });
-  expect(await home.ok(["status"])).toContain("other machines reach it, and nothing is encrypted");
-  expect(await home.ok(["doctor"])).toContain("tokens and output go there unencrypted");
+  expect(await home.ok(["status"])).toContain("other machines can reach it, and nothing is encrypted");
+  expect(await home.ok(["doctor"])).toContain("tokens and output travel unencrypted");
 
   // Taken by another while no daemon ran: it starts all the same, says so, and has it as soon as it is free.
   await listen(home);
@@ -105,7 +105,7 @@ test("an address that is taken, public or none is refused with what to do", asyn
   await home.ok(["down"]);
   const thief = createServer().listen(port, "127.0.0.1");
   await once(thief, "listening");
-  expect((await home.json<DaemonStatus>(["status"])).listen?.error).toContain("something else listens there");
+  expect((await home.json<DaemonStatus>(["status"])).listen?.error).toContain("the port is in use");
   expect((await home.cli(["doctor"])).code).toBe(1);
   thief.close();
   await eventually(() => answers(url));
@@ -174,16 +174,16 @@ test("the CLI works through HOLDFAST_URL, without a home of its own; attach --js
   const { id } = await elsewhere.json<Session>(["run", "--name", "there", "--", "sh", "-c", "echo said; sleep 1000"], { env });
   expect((await home.session("there")).owner).toBe("token:remote");
   await eventually(async () => (await elsewhere.ok(["logs", "there"], { env })).includes("said"));
-  expect(await elsewhere.ok(["ls"], { env })).toContain(id);
+  expect(await elsewhere.ok(["ls", "--wide"], { env })).toContain(id);
   expect(await elsewhere.json<DaemonStatus>(["up"], { env })).toMatchObject({ home: home.path, actor: "token:remote" });
   const attach = await elsewhere.cli(["attach", "--json", "there"], { env });
   expect(attach.code).toBe(2);
-  expect(attach.stderr).toContain(`and this is ${env.HOLDFAST_URL}`);
+  expect(attach.stderr).toContain(`and this daemon is ${env.HOLDFAST_URL}`);
   expect((await elsewhere.cli(["ls"], { env: { HOLDFAST_URL: env.HOLDFAST_URL } })).code).toBe(22);
   expect((await elsewhere.cli(["ls"], { env: { ...env, HOLDFAST_URL: "http://127.0.0.1:1" } })).code).toBe(10);
   expect((await elsewhere.cli(["ls"], { env: { ...env, HOLDFAST_URL: "nonsense" } })).code).toBe(2);
   expect(elsewhere.processes()).toEqual([]);
-  expect(await elsewhere.ok(["down"], { env })).toContain("The daemon has ended");
+  expect(await elsewhere.ok(["down"], { env })).toContain("The daemon has stopped");
   await eventually(async () => !(await answers(env.HOLDFAST_URL)));
 });
 

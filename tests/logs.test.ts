@@ -177,7 +177,7 @@ test("logs refuses what it does not understand", async () => {
   await home.run("exit 0", "--name", "one");
   const refusals = [
     { args: ["logs"], says: "name a session\n  usage: holdfast logs NAME" },
-    { args: ["logs", "one", "two"], says: "name one session only\n  usage: holdfast logs NAME" },
+    { args: ["logs", "one", "two"], says: "expected one session\n  usage: holdfast logs NAME" },
     { args: ["logs", "one", "--tail", "many"], says: '--tail takes a whole number, not "many"' },
     { args: ["logs", "one", "--tail=-1"], says: '--tail takes a whole number, not "-1"' },
     { args: ["logs", "one", "--since", "yesterday"], says: '--since takes a duration, not "yesterday"\n  for example: 500ms, 5s, 10m, 2h' },

@@ -1,4 +1,4 @@
-/** Begins with the files that take longest: one of them begun last would be waited for alone. A clean checkout remembers no times, so they are named. */
+/** Runs the slowest files first, so that none runs alone at the end. They are listed here because a clean checkout has no timings. */
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const LONGEST = [

@@ -161,7 +161,7 @@ test("an argument that only other tools have is told, and one of the client's ow
   await mcp.ok("run_shell", { name: "child", command: "exec sleep 1000" });
   await mcp.ok("join_group", { group: "team", sessions: ["child"] });
   expect(await mcp.refused("leave_group", { group: "team", name: "child" })).toBe(
-    "usage: leave_group has no argument name; it takes: group, session",
+    "usage: leave_group has no argument name; its arguments: group, session",
   );
   expect((await mcp.ok("show_group", { group: "team", _reason: "curious" })).members).toHaveLength(2);
 });
@@ -174,7 +174,7 @@ test("a session reads its own transcript, and its children's, page by page and b
   const shown = await mcp.ok("read_transcript");
   expect(shown).toMatchObject({ name: "parent", source: "terminal", more: false, text: expect.stringContaining(parent.token) });
   expect(await mcp.ok("read_transcript", { after: shown.next })).toMatchObject({ text: "", next: shown.next });
-  expect(await mcp.refused("read_transcript", { after: "1.7" })).toContain("no place in this transcript");
+  expect(await mcp.refused("read_transcript", { after: "1.7" })).toContain("not a position in this transcript");
   // A conversation: what was said, by whom.
   await mcp.ok("spawn_agent", { agent: "demo", name: "talk", kind: "conversation", prompt: "say hello" });
   await home.until("talk", ({ status, turns }) => status === "idle" && turns === 1);
@@ -227,6 +227,6 @@ test("mcp install keeps the link by which somebody keeps a configuration elsewhe
   writeFileSync(real, "{ // mine\n}\n");
   const { stderr } = await home.cli(["mcp", "install", "claude", "--write"]);
   expect(stderr).toBe(
-    `holdfast: ${real} is left alone: it is not plain JSON\n  add to it by hand what the same command prints without --write\n`,
+    `holdfast: ${real} was not changed: it is not plain JSON\n  run the command without --write and add the entry by hand\n`,
   );
 });

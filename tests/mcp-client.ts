@@ -1,4 +1,4 @@
-/** The MCP SDK's own client on Holdfast's server, as an agent has it. */
+/** The MCP SDK's client, connected to Holdfast's server as an agent is. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
@@ -26,7 +26,7 @@ export class McpClient implements AsyncDisposable {
     this.pid = pid;
   }
 
-  /** `holdfast mcp`, started as agents start it; with a token as the session whose it is. */
+  /** Starts `holdfast mcp` as agents do; a token makes it act as that session. */
   static async stdio(home: TestHome, { token, cwd }: { token?: string; cwd?: string } = {}): Promise<McpClient> {
     const env = { ...home.env, ...(token === undefined ? {} : { HOLDFAST_TOKEN: token }) };
     const transport = new StdioClientTransport({ command: HOLDFAST, args: ["mcp"], env, cwd: cwd ?? home.root, stderr: "inherit" });
@@ -52,14 +52,14 @@ export class McpClient implements AsyncDisposable {
     return { isError: result.isError === true, text: content?.text ?? "", value: result.structuredContent as Called["value"] };
   }
 
-  /** One that must succeed; its result. */
+  /** Makes a call that must succeed; returns its result. */
   async ok(name: string, args: Record<string, unknown> = {}, options: CallOptions = {}): Promise<Called["value"]> {
     const { isError, text, value } = await this.call(name, args, options);
     if (isError) throw new Error(`${name}: ${text}`);
     return value;
   }
 
-  /** One that must fail; what it says. */
+  /** Makes a call that must fail; returns its message. */
   async refused(name: string, args: Record<string, unknown> = {}): Promise<string> {
     const { isError, text } = await this.call(name, args);
     if (!isError) throw new Error(`${name} was done: ${text}`);
@@ -71,7 +71,7 @@ export class McpClient implements AsyncDisposable {
   }
 }
 
-/** The token of a session that a shell has for as long as it runs. */
+/** The token of a session that runs a shell; valid while the shell runs. */
 export async function sessionWithToken(home: TestHome, name: string, ...flags: string[]): Promise<{ id: string; token: string }> {
   const { id } = await home.run('echo "$HOLDFAST_TOKEN"; exec sleep 1000', "--name", name, ...flags);
   const token = await eventually(async () => /hfs_\S+/.exec(await home.ok(["logs", name, "--raw"]))?.[0]);

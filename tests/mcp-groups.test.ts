@@ -121,7 +121,7 @@ test("a session hears what happens in the groups that it is in, and of no other"
     endedBy: "max_items",
   });
   expect(await mcp.refused("event_monitor", { group: "others" })).toMatch(/^forbidden: /);
-  expect(await mcp.refused("event_monitor", {})).toContain("say name or group");
+  expect(await mcp.refused("event_monitor", {})).toContain("pass either name or group");
 
   // Who has left hears no more of it; who was in it hears that it is gone.
   await home.ok(["group", "leave", "team", "ada"]);

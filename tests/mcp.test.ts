@@ -21,7 +21,7 @@ test("every tool is there with a schema, and is described", async () => {
       expect(schema, `${name}.${field}`).toHaveProperty("description");
   }
   expect(await mcp.refused("spawn_agent", { agent: 7 })).toContain("usage: spawn_agent: agent:");
-  await expect(mcp.call("no_such_tool")).rejects.toThrow("there is no tool no_such_tool");
+  await expect(mcp.call("no_such_tool")).rejects.toThrow("there is no tool named no_such_tool");
 });
 
 test("a session starts children by its tools, talks to them, waits for them and stops them with all that they started (SYM-14 together, BG-02 together, BG-06 together)", async () => {
@@ -126,7 +126,7 @@ test("a session's server reaches itself and its children, and nobody else; the a
   expect(await mcp.refused("list_agents")).toMatch(/^unauthenticated: /);
 });
 
-test("event_monitor lets a burst through and then so many a second, and counts what it left out (BG-07 together)", async () => {
+test("event_monitor lets a burst through items per second after the burst, and counts what it left out (BG-07 together)", async () => {
   await using home = new TestHome();
   const parent = await sessionWithToken(home, "parent");
   await using mcp = await McpClient.stdio(home, parent);
@@ -196,7 +196,7 @@ test("a parent answers what its children ask, once each time, and neither its ow
   expect(await mcp.ok("wait_for", { names: ["child"] })).toMatchObject({ reached: true, sessions: [{ status: "idle" }] });
 
   const own = await mcp.ok("request_approval", { action: "rule the world", wait_ms: 0 });
-  expect(await mcp.refused("answer_approval", { id: own.id, decision: "allow" })).toContain("no session answers what it asks itself");
+  expect(await mcp.refused("answer_approval", { id: own.id, decision: "allow" })).toContain("a session cannot answer its own requests");
   const audit = await home.json<AuditEntry[]>(["audit"]);
   expect(audit.filter(({ actor }) => actor === `session:${parent.id}`).map(({ what }) => what)).toEqual(
     expect.arrayContaining([expect.stringMatching(/^allowed child: /), expect.stringMatching(/^was refused answerApproval/)]),
@@ -209,7 +209,9 @@ test("a parent answers what its children ask, once each time, and neither its ow
   await home.ok(["up"]);
   await mcp.ok("send_message", { to: "child", text: `ask touch ${file}` });
   await mcp.ok("wait_for", { names: ["child"], until: "waiting" });
-  expect(await mcp.refused("answer_approval", { id: "child", decision: "allow" })).toContain("lets no session answer for its children");
+  expect(await mcp.refused("answer_approval", { id: "child", decision: "allow" })).toContain(
+    "does not let sessions answer for their children",
+  );
 });
 
 test("an agent that was started elsewhere answers nothing in its user's name; a token of the scope approver answers for all, one of a driver does not", async () => {
@@ -224,7 +226,7 @@ test("an agent that was started elsewhere answers nothing in its user's name; a 
   const { id } = await eventually(async () => (await home.json<Approval[]>(["approvals"]))[0]);
   const answer = { id, decision: "allow" };
   const refused = await elsewhere.refused("answer_approval", answer);
-  expect(refused).toMatch(/^forbidden: an agent answers no approvals in its user's name[\s\S]*token create --scope approver/);
+  expect(refused).toMatch(/^forbidden: an agent cannot answer approvals for its user[\s\S]*token create --scope approver/);
   expect(await driver.refused("answer_approval", answer)).toMatch(/^forbidden: /);
   expect(await approver.ok("answer_approval", answer)).toMatchObject({ status: "allowed", answeredBy: "token:approver" });
 });
@@ -313,10 +315,10 @@ test("mcp install prints what an agent's own configuration needs, and writes it 
   writeFileSync(codex, '# mine\nmodel = "x"\n');
   await home.ok(["mcp", "install", "codex", "--write"]);
   expect(readFileSync(codex, "utf8")).toMatch(/^# mine\nmodel = "x"\n\n\[mcp_servers\.holdfast\]\ncommand = /);
-  expect((await home.cli(["mcp", "install", "nobody"])).stderr).toContain("where nobody keeps its servers is not known");
+  expect((await home.cli(["mcp", "install", "nobody"])).stderr).toContain("the MCP configuration of nobody is unknown");
   writeFileSync(settings, "{ // mine\n}");
   const refused = await home.cli(["mcp", "install", "gemini", "--write"]);
   expect([refused.code, readFileSync(settings, "utf8")]).toEqual([14, "{ // mine\n}"]);
-  expect(refused.stderr).toContain("add to it by hand what");
+  expect(refused.stderr).toContain("add the entry by hand");
   expect(existsSync(path.join(home.env.HOME ?? "", ".claude.json"))).toBe(false);
 });

@@ -58,10 +58,10 @@ test("a person waits with send --wait until another has answered", async () => {
   });
   await home.ok(["send", "--reply-to", read?.id ?? "", "at noon"], { env });
   expect(await waiting).toBe("at noon\n");
-  expect((await home.cli(["send", "--to", "user:nobody", "hello"])).stderr).toContain("nobody who could read a message here");
+  expect((await home.cli(["send", "--to", "user:nobody", "hello"])).stderr).toContain("cannot read messages here");
   const late = await home.cli(["send", "--to", "owner", "and now?", "--wait", "--timeout", "50ms"]);
   expect(late.code).toBe(16);
-  const [, thread = ""] = /see how far it is: holdfast messages --thread (\w+)/.exec(late.stderr) ?? [];
+  const [, thread = ""] = /check it: holdfast messages --thread (\w+)/.exec(late.stderr) ?? [];
   expect(await home.ok(["messages", "--thread", thread])).toContain("and now?");
 });
 
@@ -107,7 +107,7 @@ test("what a child says to its parent's shell is never typed there: it waits unt
     const now = await messageOf(home, message?.id ?? "");
     return now.state === "failed" && now;
   });
-  expect(late).toMatchObject({ known: true, why: "the session has ended, and has not read it" });
+  expect(late).toMatchObject({ known: true, why: "the session has ended without reading it" });
 });
 
 test("asked again under the same id, also after a kill of the daemon, a reader gets the same, and each message once (NEW-01 together)", async () => {
@@ -189,7 +189,7 @@ test("a message that is not handed over within its time is handed over to nobody
   expect(await messageOf(home, late.id)).toMatchObject({
     state: "failed",
     known: true,
-    why: "it expired before it could be handed over",
+    why: "it expired before it could be delivered",
   });
   expect(await home.ok(["transcript", "busy"])).not.toContain("late");
 });

@@ -140,7 +140,7 @@ for (const api of ["openai", "anthropic"] as const) {
     const { talk, model } = await begin({ api });
     await talk.prompt("error 429 x1 retry-after 0\nsay after all");
     expect(talk.said).toBe("after all");
-    expect(talk.notices).toEqual([expect.stringMatching(/429.*it is tried again in 0 s$/)]);
+    expect(talk.notices).toEqual([expect.stringMatching(/429.*retrying in 0 s$/)]);
     const before = model.asked.length;
     expect(await failure(talk.prompt("error 429 retry-after 3600"))).toMatchObject({
       code: "rate_limited",
@@ -209,8 +209,8 @@ test("a tool that is refused, is none, or is called wrongly gets an answer, and 
   expect(talk.said).toContain("over");
   expect(existsSync(join(cwd, "x"))).toBe(false);
   const results = model.asked.at(-1)?.results.join("\n") ?? "";
-  expect(results).toContain("The person refused this");
-  expect(results).toContain("outside of the workspace");
+  expect(results).toContain("Permission was denied");
+  expect(results).toContain("outside the workspace");
   expect(results).toMatch(/invalid/i);
   expect(talk.of("tool_call_update").map(({ status }) => status)).toEqual(["failed", "failed", "failed"]);
 });
@@ -288,7 +288,7 @@ test("a turn that does not come to an end is ended, and told", async () => {
   const { talk } = await begin({ order: { maxSteps: 2 } });
   const script = [1, 2, 3].map(() => tool("list_files", {})).join("\n");
   expect(await talk.prompt(script)).toMatchObject({ stopReason: "max_turn_requests" });
-  expect(talk.notices).toEqual(["it stopped after 2 steps of one turn: tell it to go on if it should"]);
+  expect(talk.notices).toEqual(['the turn stopped after 2 steps; send "continue" to continue it']);
 });
 
 test("of a long conversation the model gets the first and the last turns, and everybody is told what is left out (TURN-05 conversations)", async () => {
@@ -297,8 +297,8 @@ test("of a long conversation the model gets the first and the last turns, and ev
   talk.forget();
   await talk.prompt("recall");
   expect(talk.said).toBe("I remember: answer1, answer4, answer5.");
-  expect(talk.notices).toEqual(["turns 2 to 3 of 5 are left out of what the agent is given"]);
-  expect(JSON.stringify(model.bodies.at(-1))).toContain("[2 turns of this conversation are left out here.]");
+  expect(talk.notices).toEqual(["turns 2 to 3 of 5 are omitted from the agent's context"]);
+  expect(JSON.stringify(model.bodies.at(-1))).toContain("[Turns omitted here: 2.]");
   await talk.prompt("/clear");
   talk.forget();
   await talk.prompt("recall");
@@ -311,8 +311,8 @@ test("at 80 % of its context people are warned, and when a turn outgrows it, wha
   await talk.prompt("say before");
   await talk.prompt(["a", "b", "c"].map((path) => tool("read_file", { path })).join("\n"));
   expect(talk.notices).toContainEqual(expect.stringMatching(/^the context is \d\d % full/));
-  expect(talk.notices).toContainEqual(expect.stringContaining("said earlier in this turn is left out"));
-  expect(JSON.stringify(model.bodies.at(-1))).toContain("left out to make room");
+  expect(talk.notices).toContainEqual(expect.stringContaining("in this turn is omitted"));
+  expect(JSON.stringify(model.bodies.at(-1))).toContain("Omitted to save space");
   expect(JSON.stringify(model.bodies.at(-1))).toContain("cxxxx");
   expect(await failure(talk.prompt("y".repeat(60_000)))).toMatchObject({ code: "context_full", retry: false });
 });
@@ -345,9 +345,9 @@ test("a conversation that is resumed is told to the model as it was, tools and a
       "call_1",
       "a.txt",
       "edit_file",
-      "[A tool was used: Bash: make (it failed)]",
+      "[A tool was used: Bash: make (failed)]",
       "[interrupted]",
-      "[This turn was cut off here.]",
+      "[This turn was interrupted here.]",
     ])
       expect(body).toContain(words);
   }
@@ -439,7 +439,7 @@ test("what is sent beside text is told as what it is", async () => {
     { type: "image" as const, data: "", mimeType: "image/png" },
   ];
   await talk.connection.agent.request("session/prompt", { sessionId: talk.id, prompt });
-  expect(model.asked[0]?.prompt).toBe("look at\n@/a/b.ts\n@file:///c:\nits text\n[image: the agent takes only text]");
+  expect(model.asked[0]?.prompt).toBe("look at\n@/a/b.ts\n@file:///c:\nits text\n[image: the agent accepts only text]");
 });
 
 test("an answer to a question of leave that is none of those offered is no leave", async () => {
@@ -455,7 +455,7 @@ test("a persona's instructions and tools are the model's, and a tool that nobody
   await talk.prompt("say again");
   expect(JSON.stringify(model.bodies[0])).toContain("You review code.");
   expect(model.asked[0]?.tools).toEqual(["read_file"]);
-  expect(talk.notices).toEqual(["there are no tools called WebSearch"]);
+  expect(talk.notices).toEqual(["there are no tools named WebSearch"]);
   const { talk: bare, model: asked } = await begin({ order: { tools: [] } });
   await bare.prompt("say hello");
   expect(asked.asked[0]?.tools).toEqual([]);
@@ -478,10 +478,10 @@ test("where, which model and with what key comes from the variables that other p
 
 test("what is missing to begin is said when it begins", async () => {
   const order = { api: "openai", endpoint: "gateway", model: "m" } as const;
-  expect(await failure(begin({ order }))).toMatchObject({ code: "usage", message: '"gateway" is no address of a model' });
+  expect(await failure(begin({ order }))).toMatchObject({ code: "usage", message: '"gateway" is not a model endpoint' });
   expect(await failure(begin({ order: { ...order, endpoint: "http://127.0.0.1:9/v1", model: null } }))).toMatchObject({
     code: "usage",
-    message: "nobody said which model is meant",
+    message: "no model is set",
   });
 });
 
@@ -548,6 +548,6 @@ test("a gateway with a path of its own and a header for its key serves the built
   const { talk: none } = await begin({ model, order });
   expect(await failure(none.prompt("say hello"))).toMatchObject({
     code: "unauthenticated",
-    hint: "no key was sent: TEAM_KEY is not set where the session was started",
+    hint: "no key was sent: TEAM_KEY was not set when the session was started",
   });
 });

@@ -162,12 +162,12 @@ test("a server that cannot be started is told with its last words, and the turn 
   expect(talk.said).toContain("I go on");
   expect(model.asked[0]?.tools).toHaveLength(6);
   await talk.prompt("say two");
-  expect(talk.notices).toEqual(["the MCP server tides could not be started: it ended before it was there: the tides are not to be had"]);
+  expect(talk.notices).toEqual(["the MCP server tides could not be started: it ended while starting: the tides are not to be had"]);
   const none = { name: "none", command: "/no/such/program", args: [], env: [] };
   const { talk: other } = await begin({ servers: [none] });
   await other.prompt("say I go on");
   expect(other.said).toBe("I go on");
-  expect(other.notices).toEqual(["the MCP server none could not be started: there is no program /no/such/program"]);
+  expect(other.notices).toEqual(["the MCP server none could not be started: the program /no/such/program does not exist"]);
 });
 
 test("a server that dies is told, its tools answer that it is gone, and the next turn has it again", async () => {
@@ -175,7 +175,7 @@ test("a server that dies is told, its tools answer that it is gone, and the next
   await talk.prompt([tool("mcp__tides__die"), tool("mcp__tides__echo", { words: "tide" }), "say after all"].join("\n"));
   expect(talk.said).toContain("after all");
   expect(results(model)).toContain("the server tides ended before it answered");
-  expect(results(model)).toContain("the server tides is not there");
+  expect(results(model)).toContain("the server tides is not running");
   expect(talk.notices).toEqual(["the MCP server tides has ended: I fell over"]);
   await talk.prompt(tool("mcp__tides__echo", { words: "water" }));
   expect(talk.said).toContain("high water");
@@ -226,16 +226,14 @@ test("a name that is nobody's tool is told, also one that other agents understan
   const { talk } = await begin({ order: { roleTools: ["Read", "Bash(git log:*)", "mcp__tides__echo", "mcp__tickets__find"] } });
   await talk.prompt("say one");
   await talk.prompt("say two");
-  expect(talk.notices).toEqual(["there are no tools called Bash(git log:*), mcp__tickets__find"]);
+  expect(talk.notices).toEqual(["there are no tools named Bash(git log:*), mcp__tickets__find"]);
 });
 
 test("tools that would leave no room for anything else are left out, and counted where they are not", async () => {
   const { talk, model } = await begin({ how: "large", order: { context: { tokens: 20_000 } } });
   await talk.prompt("say hello");
   expect(model.asked[0]?.tools).toHaveLength(6);
-  expect(talk.notices).toEqual([
-    expect.stringMatching(/^the 8 tools of MCP servers would take more than half of the context \(5\d,\d+ bytes\)/),
-  ]);
+  expect(talk.notices).toEqual([expect.stringMatching(/^the 8 tools of MCP servers need more than half of the context \(5\d,\d+ bytes\)/)]);
   const { talk: wide, model: asked } = await begin({ how: "large", order: { context: { tokens: 35_000 } } });
   // What they take is not there for what is said.
   const refused = await wide.prompt(`say hello\n${"x".repeat(100_000)}`).catch((error: { data: { code: string } }) => error.data);

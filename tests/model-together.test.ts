@@ -96,6 +96,21 @@ test("a model's tools are asked for in the inbox by name; a rule answers for one
   expect((await home.json<Session[]>(["ls"])).map(({ name }) => name)).toEqual(["m"]);
 });
 
+test("a deny rule's reason reaches the model, in the same turn", async () => {
+  await using home = new TestHome();
+  await using model = await startModel();
+  withModel(home, model);
+  configure(
+    home,
+    '[[approvals.rules]]\nname = "no-groups"\ntool = "mcp__holdfast__create_group"\ndecision = "deny"\nreason = "ask Ada first"\n',
+  );
+  const script = [tool("create_group", { group: "one" }), "say done"].join("\n");
+  await home.json<Session>(["spawn", "--chat", "model", "--name", "m", "--prompt", script]);
+  await rested(home, "m", 1);
+  expect(model.asked.at(-1)?.results.join("\n")).toContain("Permission was denied. Do not try it by other means. Reason: ask Ada first");
+  expect(await home.json<{ path: string }[]>(["group", "ls"])).toEqual([]);
+});
+
 test("a persona holds a model to its tools, over a resume too", async () => {
   await using home = new TestHome();
   await using model = await startModel();
@@ -129,7 +144,7 @@ test("a server of config.toml that cannot be started is said in the conversation
   await home.json<Session>(["spawn", "--chat", "model", "--name", "m", "--prompt", "say I go on"]);
   await rested(home, "m", 1);
   const said = await home.ok(["transcript", "m"]);
-  expect(said).toContain("the MCP server broken could not be started: it ended before it was there: no tide today");
+  expect(said).toContain("the MCP server broken could not be started: it ended while starting: no tide today");
   expect(said).toContain("I go on");
 });
 

@@ -53,7 +53,7 @@ test("what is typed reaches the program, and the detach key gives the terminal b
   await terminal.shows("got hello");
   terminal.line("mouse");
   terminal.keys("C-\\");
-  await terminal.shows("chat: detached; it goes on");
+  await terminal.shows("chat: detached; it keeps running");
   await isAsFound(terminal);
   expect(await home.session("chat")).toMatchObject({ status: "working", pid });
 });
@@ -125,7 +125,7 @@ test("the terminal is as it was when the program ends, and when the holder is ki
   other.line("mouse");
   const [file = ""] = readdirSync(path.join(home.path, "holders"));
   process.kill((JSON.parse(readFileSync(path.join(home.path, "holders", file), "utf8")) as { pid: number }).pid, "SIGKILL");
-  await other.shows("chat: has lost its holder");
+  await other.shows("chat: lost its holder");
   await isAsFound(other);
   await eventually(async () => (await home.session("chat")).status === "lost");
 });
@@ -135,5 +135,5 @@ test("somebody who is attached is told how the program ended", async () => {
   await home.ok(["run", "--host", "native", "--name", "chat", "--", "sh", "-c", "echo ready; read -r line; exit 3"]);
   using terminal = await attached(home);
   terminal.line("");
-  await terminal.shows("chat: has ended with status 3");
+  await terminal.shows("chat: ended with exit code 3");
 });

@@ -51,5 +51,5 @@ test("without tmux everything works on the native host, and what needs tmux says
   const refused = await home.cli(["run", "--host", "tmux", "--", "true"]);
   expect(refused.code).toBe(8);
   expect(refused.stderr).toMatch(/tmux is not on this machine[\s\S]*apt-get install tmux/);
-  expect(await home.ok(["doctor"])).toContain("tmux is not on this machine: sessions run on the native host");
+  expect(await home.ok(["doctor"])).toContain("tmux is not installed: sessions run on the native host");
 });

@@ -76,5 +76,5 @@ test("an agent that begins a conversation without a name for it is told of in wo
   await start(home, "nameless", "--prompt", "hello");
   await home.until("odd", ({ status }) => hasEnded(status));
   const error = (await entries(home)).find(({ type }) => type === "error");
-  expect(error).toMatchObject({ message: expect.stringContaining("gave no sessionId") });
+  expect(error).toMatchObject({ message: expect.stringContaining("(no sessionId)") });
 });

@@ -1,4 +1,4 @@
-/** A program that speaks the Agent Client Protocol badly, each time as it is told to: what agents do that their makers did not mean. */
+/** A program that speaks the Agent Client Protocol badly, each time in the way the test asks for. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { TestHome } from "./home.ts";
@@ -50,7 +50,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
 });
 `;
 
-/** Agents `odd` and, with one oddness each, `odd-steers` and so on. */
+/** The agent `odd`, and one agent per oddness: `odd-steers` and so on. */
 export function bringOdd(home: TestHome): void {
   const program = path.join(home.root, "odd.mjs");
   writeFileSync(program, PROGRAM);

@@ -27,7 +27,7 @@ test.each([
     using terminal = await attachTerminal(home, { ref: "worker" });
     await terminal.shows(`${pid} begins`);
     terminal.keys("C-\\");
-    await terminal.shows("detached; it goes on");
+    await terminal.shows("detached; it keeps running");
   }
   await home.killDaemon();
   expect(await home.session("worker")).toMatchObject({ status: "working", pid });
@@ -48,7 +48,7 @@ test("what is sent arrives, and our keys work, in a home whose path tmux would e
   terminal.keys("C-]");
   await terminal.shows("no other session waits for a person");
   terminal.keys("C-\\");
-  await terminal.shows("detached; it goes on");
+  await terminal.shows("detached; it keeps running");
   for (const place of [home.root, home.path, "/"]) expect(existsSync(path.join(place, "expanded"))).toBe(false);
 });
 

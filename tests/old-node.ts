@@ -4,7 +4,7 @@ import path from "node:path";
 import { MINIMUM_NODE } from "@holdfast/contract";
 import { ROOT } from "./home.ts";
 
-/** In `directory`, as `node`: the machine's own when it is old; else this one, made to say that it is. */
+/** Puts `node` into `directory`: the machine's Node if it is old, else this one, which then reports an old version. */
 export function oldNode(directory: string): { path: string; version: string } {
   mkdirSync(directory);
   const place = path.join(directory, "node");

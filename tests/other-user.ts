@@ -1,4 +1,4 @@
-/** A throw-away user of this machine, in a group of its own; gone with all that it had when the test is over. Needs root. */
+/** A throw-away user of this machine with its own group; removed with all its files after the test. Needs root. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chownSync, mkdtempSync, rmSync } from "node:fs";
@@ -9,7 +9,7 @@ import { type CliResult, eventually, HOLDFAST } from "./home.ts";
 export const CAN_MAKE_USERS = process.getuid?.() === 0;
 
 export class OtherUser implements AsyncDisposable {
-  /** Its group is called the same. */
+  /** Its group has the same name. */
   readonly name = `hf${randomBytes(4).toString("hex")}`;
   readonly directory = mkdtempSync(path.join(tmpdir(), "hfu-"));
   readonly env: Record<string, string> = {};
@@ -29,7 +29,7 @@ export class OtherUser implements AsyncDisposable {
     });
   }
 
-  /** The words that run a command as this user, with nothing of ours in its environment. */
+  /** The words that run a command as this user, in a clean environment. */
   words(...command: string[]): string[] {
     const env = Object.entries(this.env).map(([name, value]) => `${name}=${value}`);
     return ["runuser", "-u", this.name, "--", "env", "-i", ...env, ...command];
@@ -42,7 +42,7 @@ export class OtherUser implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    // While a process of it ends, a user cannot be removed.
+    // A user cannot be removed while one of its processes exits.
     await eventually(() => spawnSync("userdel", [this.name], { stdio: "ignore" }).status === 0);
     rmSync(this.directory, { recursive: true, force: true });
   }

@@ -91,7 +91,7 @@ async function transcript(home: TestHome, name: string): Promise<string> {
   return home.ok(["transcript", name]);
 }
 
-test("a command of config.toml is talked to; after its process was killed the conversation goes on where it was (TURN-05 conversations)", async () => {
+test("a command of config.toml is talked to; after its process was killed the conversation continues where it was (TURN-05 conversations)", async () => {
   await using home = new TestHome();
   home.env.XDG_CONFIG_HOME = join(home.root, "configuration");
   mkdirSync(join(home.root, "configuration/holdfast"), { recursive: true });
@@ -108,7 +108,7 @@ test("a command of config.toml is talked to; after its process was killed the co
   await home.ok(["send", "p", "second words"]);
   await home.until("p", ({ status, turns }) => status === "idle" && turns === 2);
   expect(await transcript(home, "p")).toMatch(/<conversation>[\s\S]*User:\nfirst words[\s\S]*<prompt>\nsecond words/);
-  expect(await home.cli(["spawn", "parrot"])).toMatchObject({ code: 2, stderr: expect.stringContaining("can only be talked to") });
+  expect(await home.cli(["spawn", "parrot"])).toMatchObject({ code: 2, stderr: expect.stringContaining("runs only as a conversation") });
 });
 
 test("the built-in agent asks in the inbox before it changes anything, and works in its session's directory", async () => {
@@ -161,5 +161,5 @@ test("a command's tokens are estimated, marked as such, and its budget acts with
   expect(once.usage).toMatchObject({ estimated: true, input: expect.any(Number) });
   // Without a model it has no price, and nobody would know of the limit.
   const refused = await home.cli(["spawn", "--chat", "brief", "--budget", "cost=1"]);
-  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("nobody would know when brief reaches a limit of cost") });
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("brief does not report its cost") });
 });

@@ -1,11 +1,11 @@
-/** A tmux server as a user has one of their own: not Holdfast's, with nothing of it in its environment. And an agent to run in it. */
+/** A user's own tmux server, separate from Holdfast's, and an agent to run in it. */
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { TestHome } from "./home.ts";
 
-/** Shows each line that it reads, on an empty screen; `bye` ends it. */
+/** Shows each line that it reads on an empty screen; `bye` ends it. */
 const AGENT = `#!/bin/sh
 printf 'ready %s\\n' "$*"
 while read -r line; do
@@ -36,12 +36,12 @@ turn = "idle"
 `;
 
 export class OwnTmux implements Disposable {
-  /** As `tmux -L` takes it. */
+  /** The name that `tmux -L` takes. */
   readonly name = `hf-own-${randomBytes(4).toString("hex")}`;
   readonly #env: Record<string, string>;
   readonly #directory: string;
 
-  /** With a session `work` whose shell the user types into. */
+  /** Has a session `work` with a shell for the user. */
   constructor(home: TestHome) {
     const bin = path.join(home.root, "bin");
     mkdirSync(bin, { recursive: true });
@@ -57,7 +57,7 @@ export class OwnTmux implements Disposable {
     this.begin();
   }
 
-  /** What the command printed. */
+  /** Returns the command's output. */
   run(...words: string[]): string {
     const { status, stdout, stderr } = spawnSync("tmux", ["-u", "-L", this.name, "-f", "/dev/null", ...words], {
       encoding: "utf8",
@@ -71,7 +71,7 @@ export class OwnTmux implements Disposable {
     return Number(this.run("display-message", "-p", "#{pid}"));
   }
 
-  /** Its server is gone, and what ran in it: another with the same name and session. */
+  /** Replaces the server and its programs with another one of the same name and session. */
   begin(): void {
     this.run("new-session", "-d", "-s", "work", "-x", "100", "-y", "30", "-c", this.#directory, "sh");
   }
@@ -84,7 +84,7 @@ export class OwnTmux implements Disposable {
     return this.run("capture-pane", "-p", "-t", pane);
   }
 
-  /** Everything that could have been changed of it. */
+  /** Everything that Holdfast could have changed. */
   state(): string {
     const options = ["-g", "-s", "-gw"].map((scope) => this.run("show-options", scope)).join("");
     const hooks = this.run("show-hooks", "-g");

@@ -105,7 +105,7 @@ describe("installed globally", () => {
     }
   });
 
-  test("the manual page is where man finds it, without a warning, and names every command and flag of the help", async () => {
+  test("man finds the pages of holdfast and hold, without warnings, with every section, command and flag of the help", async () => {
     await using home = new TestHome();
     const page = path.join(installed.prefix, "share/man/man1/holdfast.1");
     if (onPath("man")) {
@@ -113,11 +113,16 @@ describe("installed globally", () => {
       expect(realpathSync(execFileSync("man", ["-w", "holdfast"], { encoding: "utf8", env }).trim())).toBe(realpathSync(page));
       const warnings = execFileSync("sh", ["-c", 'man --warnings -E ascii -l "$1" 2>&1 >/dev/null', "sh", page], { encoding: "utf8", env });
       expect(warnings).toBe("");
+      expect(execFileSync("man", ["hold"], { encoding: "utf8", env })).toBe(execFileSync("man", ["holdfast"], { encoding: "utf8", env }));
     }
     const shown = readFileSync(page, "utf8").replaceAll("\\-", "-");
     for (const word of ["holdfast.db", "sessions/ID/", "backups/", "damaged/", "daemon.log"]) expect(shown).toContain(word);
     for (const key of ["detach_key", "recording_limit", "[prune]", "age", "size", "every", "[agents.NAME]"]) expect(shown).toContain(key);
     const { stdout: help } = await installed.cli(home, ["--help"]);
+    const [groups = ""] = help.split("\nRemote machines\n");
+    const titles = [...groups.matchAll(/^([A-Z][a-z ]+)$/gm)].map(([, title = ""]) => title).filter((title) => title !== "Usage");
+    expect(titles.length).toBeGreaterThan(5);
+    for (const title of titles) expect(shown).toContain(`.SH "${title.toUpperCase()}"`);
     const names = [...help.matchAll(/^ {2}([a-z]+) {2,}\S/gm)].map(([, name]) => name ?? "");
     expect(names.length).toBeGreaterThan(15);
     for (const name of names) {
@@ -208,7 +213,7 @@ test("a program of a project that installed it has the SDK, with its types and w
   const stdin = { contents: 'export { connect } from "holdfast/sdk";', resolveDir: project };
   const page = await build({ stdin, bundle: true, write: false, format: "esm", platform: "browser", logLevel: "silent" });
   const text = page.outputFiles[0]?.text ?? "";
-  expect(text).toContain("say where the daemon listens");
+  expect(text).toContain("the daemon's URL is missing");
   expect(text).not.toContain("node:");
 });
 
@@ -229,6 +234,7 @@ test("the tarball holds what a user needs and nothing of the machine it was made
       "dist/cli.ls.cjs",
       "dist/cli.mcp.cjs",
       "dist/cli.statusline.cjs",
+      "dist/configure.mjs",
       "dist/conversation-holder.mjs",
       "dist/daemon.mjs",
       "dist/demo-acp.mjs",
@@ -244,6 +250,7 @@ test("the tarball holds what a user needs and nothing of the machine it was made
       "dist/sdk/index.d.mts",
       "dist/sdk/index.mjs",
       "dist/xterm.cjs",
+      "man/hold.1",
       "man/holdfast.1",
       "package.json",
     ].map((name) => `package/${name}`),

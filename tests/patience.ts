@@ -1,4 +1,4 @@
-/** What is waited for comes, or never does: the second that vitest has patience for is too short on a machine that does other things too. */
+/** vitest waits one second by default, which is too short on a busy machine. */
 import { vi } from "vitest";
 
 const PATIENCE_MS = 20_000;

@@ -108,7 +108,7 @@ describe.each(HOSTS)("on the %s host", (host) => {
     await driver.shows("1 looks on");
     expect((await attachments(home, 2)).map(({ role }) => role)).toEqual(["driver", "observer"]);
     observer.line("from-the-observer");
-    if (host === "native") await observer.shows(`${ME} drives; to ask for it: holdfast control re`);
+    if (host === "native") await observer.shows(`${ME} drives; request control: holdfast control r`);
     observer.resize(120, 10);
     await observer.shows(/holdfast control request chat · Ctrl\+\\ detaches/);
     observer.resize(50, 10);
@@ -156,13 +156,13 @@ describe.each(HOSTS)("on the %s host", (host) => {
 
     const refused = await home.cli(["control", "take", "chat"], { env: { HOLDFAST_TOKEN: ada } });
     expect(refused).toMatchObject({ code: 33, stderr: expect.stringContaining("holdfast control request chat") });
-    expect(await home.ok(["control", "request", "chat"], { env: { HOLDFAST_TOKEN: ada } })).toContain("was asked");
-    await mine.shows("token:ada asks for control");
+    expect(await home.ok(["control", "request", "chat"], { env: { HOLDFAST_TOKEN: ada } })).toContain("has been asked");
+    await mine.shows("token:ada requests control");
     // It stands there, and keeps nothing else from being seen.
     await home.ok(["send", "chat", "meanwhile"]);
-    expect(await mine.shows("got meanwhile")).toContain("token:ada asks for control");
+    expect(await mine.shows("got meanwhile")).toContain("token:ada requests control");
     expect(await home.ok(["control", "give", "chat"])).toContain("chat: token:ada drives");
-    await mine.shows("token:ada drives now; you look on; to ask for it: holdfast control request chat");
+    await mine.shows("token:ada drives now; you look on; to ask for control: holdfast control request chat");
     await hers.shows("you drive now");
     await hers.shows(host === "tmux" ? "17 70" : "18 70");
     hers.line("hers");
@@ -288,7 +288,7 @@ test("a session is handed over with its whole history and a note, and the new ow
 
   const given = await home.json<Session>(["handover", "chat", "--to", "token:ada", "--note", "tests are green"]);
   expect(given).toMatchObject({ id, owner: "token:ada", handover: { by: ME, from: ME, to: "token:ada", note: "tests are green" } });
-  await terminal.shows("chat is token:ada's now: tests are green");
+  await terminal.shows("chat now belongs to token:ada: tests are green");
   expect(await home.ok(["show", "chat"], { env: ada })).toMatch(/^owner +token:ada\nhanded over +by .*: tests are green$/m);
   expect(await home.ok(["digest", "chat"], { env: ada })).toContain(`handed over by ${ME} to token:ada: tests are green`);
   // Nothing of it is gone: what was said, and every event since it began.

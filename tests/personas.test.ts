@@ -18,7 +18,7 @@ test("personas lists those of the project and the user's, says which are not use
   await using home = new TestHome();
   const repository = new TestRepository(home);
   const options = { cwd: repository.path, env: { HOME: home.root, XDG_CONFIG_HOME: "" } };
-  expect(await home.ok(["personas"], options)).toContain("No personas. Write one as .holdfast/personas/reviewer.md");
+  expect(await home.ok(["personas"], options)).toContain("No personas. Create .holdfast/personas/reviewer.md");
 
   const file = put(path.join(repository.path, ".holdfast/personas"), "reviewer.md", REVIEWER);
   const claude = put(
@@ -43,11 +43,11 @@ test("personas lists those of the project and the user's, says which are not use
   ]);
 
   const lines = (await home.ok(["personas"], options)).split("\n");
-  expect(lines[0]).toMatch(/^NAME +AGENT +MODEL +FROM +WHAT FOR$/);
+  expect(lines[0]).toMatch(/^NAME +AGENT +MODEL +FROM +DESCRIPTION$/);
   expect(lines[1]).toMatch(/^Test Writer +– +haiku +~\/\.claude +Use it: often$/);
   expect(lines[2]).toMatch(/^reviewer +demo +– +project +reads what others wrote$/);
   const text = lines.join("\n");
-  expect(text).toContain(`reviewer: ~${claude.slice(home.root.length)}, for`);
+  expect(text).toContain(`reviewer: ~${claude.slice(home.root.length)}; `);
   expect(text).toContain("bad.md:2 description is missing; expected description:");
 });
 
@@ -60,7 +60,7 @@ test("personas show prints one with what it is told, also from a directory below
   const options = { cwd: below, env: { HOME: home.root, XDG_CONFIG_HOME: "" } };
   const shown = await home.ok(["personas", "show", "reviewer"], options);
   expect(shown.split("\n").slice(0, 2)).toEqual(["reviewer", "reads what others wrote"]);
-  for (const words of ["agent  demo", "tools  Read, Grep", "model  the agent's own", "You review.\nBe kind."])
+  for (const words of ["agent  demo", "tools  Read, Grep", "model  the agent's default", "You review.\nBe kind."])
     expect(shown).toContain(words);
   expect(await home.json<Persona>(["personas", "show", "reviewer"], options)).toMatchObject({ instructions: "You review.\nBe kind." });
 
@@ -85,6 +85,19 @@ test("an agent is given its role with the first words, and the agent and model t
   );
   await home.ok(["send", "talk", "say once", "--wait"]);
   expect((await home.json<Message[]>(["messages", "talk"])).at(-1)?.addition).toBeNull();
+
+  // A cleared conversation has forgotten the role, and is told it once more.
+  using client = home.client();
+  await client.call("clearConversation", { params: { ref: "talk" }, body: {} });
+  await home.until("talk", ({ conversations }) => conversations.length === 2);
+  expect((await home.json<Message[]>(["messages", "talk"])).at(-1)?.addition).toBeNull();
+  for (const addition of [
+    "[Your role in this conversation, from now on:]\nYou review.\nBe kind.\n\nUse only these tools: Read, Grep.",
+    null,
+  ]) {
+    await home.ok(["send", "talk", "say again", "--wait"]);
+    expect((await home.json<Message[]>(["messages", "talk"])).at(-1)?.addition).toBe(addition);
+  }
 
   const nobody = await home.cli(["spawn", "--persona", "anybody", "--chat"], options);
   expect([nobody.code, nobody.stderr]).toEqual([2, expect.stringContaining("the persona anybody is for any agent: say which")]);

@@ -1,4 +1,4 @@
-/** Everything in a repository that makes git start a program, each with a program that leaves a mark: what a hostile agent would plant. */
+/** Plants everything in a repository that makes git start a program, as a hostile agent would. Each program leaves a mark. */
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
@@ -27,12 +27,12 @@ export class Planted {
     mkdirSync(directory, { recursive: true });
   }
 
-  /** Who was run, by what named it. */
+  /** The programs that were run, by the setting that named them. */
   get marks(): string[] {
     return existsSync(this.#marks) ? readFileSync(this.#marks, "utf8").split("\n").filter(Boolean) : [];
   }
 
-  /** Into a git directory, or what passes for one: its configuration, hooks and attributes. */
+  /** Plants configuration, hooks and attributes into a git directory. */
   plant(gitDirectory: string): void {
     const file = path.join(gitDirectory, "config");
     const before = existsSync(file) ? readFileSync(file, "utf8") : "[core]\n\trepositoryformatversion = 0\n\tbare = false\n";
@@ -111,7 +111,7 @@ export class Planted {
 `;
   }
 
-  /** As the address of a remote. */
+  /** The address of a remote. */
   get address(): string {
     return `ext::${this.#program("ext").replaceAll(" ", "% ")}`;
   }
@@ -124,7 +124,7 @@ export class Planted {
     return `echo '${name}' >> '${this.#marks}'`;
   }
 
-  /** Leaves its mark, and else passes on what it reads. */
+  /** Leaves its mark and copies its input to its output. */
   #program(name: string): string {
     const file = path.join(this.#directory, name.replaceAll(/[ .]/g, "-"));
     writeFileSync(file, `#!/bin/sh\n${this.#mark(name)}\n[ $# -gt 0 ] && [ -f "$1" ] && exec cat "$1"\nexec cat\n`);

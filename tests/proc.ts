@@ -1,4 +1,4 @@
-/** What the kernel says about a process; Linux only, as the product tests are. */
+/** Facts from the kernel about a process; Linux only, like the product tests. */
 import { readFileSync, readlinkSync } from "node:fs";
 import { inspect } from "@holdfast/platform";
 
@@ -22,7 +22,7 @@ export function residentBytes(pid: number): number {
   return pages * 4096;
 }
 
-/** The most it ever had. */
+/** Its peak memory. */
 export function mostResidentBytes(pid: number): number {
   const kilobytes = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
   return Number(kilobytes) * 1024;

@@ -38,17 +38,17 @@ test.each(WAYS)("resume and restore do not hand over the first prompt of $way ag
 
   await home.ok(["stop", "api"]);
   const resumed = await home.ok(["resume", "api"]);
-  expect(resumed).toContain("the first prompt was handed to an earlier run and may have been executed");
+  expect(resumed).toContain("the first prompt was delivered to an earlier run and may have been executed");
   expect(resumed).toContain("holdfast resume api --repeat-prompt");
   await eventually(() => runs().length === 2);
 
   await home.killDaemon();
   for (const each of home.processes()) process.kill(each.pid, "SIGKILL");
   await eventually(() => home.processes().length === 0);
-  expect(await home.ok(["restore"])).toContain("was not handed the first prompt again");
+  expect(await home.ok(["restore"])).toContain("did not get the first prompt again");
   await eventually(() => runs().length === 3);
   expect(handedOver(runs())).toBe(1);
-  expect(await home.ok(["show", "api"])).toContain("handed to run 1");
+  expect(await home.ok(["show", "api"])).toContain("delivered to run 1");
 
   await home.ok(["stop", "api"]);
   expect(await home.json(["resume", "api", "--repeat-prompt"])).toMatchObject({ prompt: "repeated", promptedRun: 4 });
@@ -104,7 +104,7 @@ test("a conversation is resumed although no turn of it was seen (mend 11)", asyn
   await eventually(() => runs().length === 1);
   expect(await home.session("api")).toMatchObject({ turns: null, conversations: [{ turns: null }] });
   await home.ok(["stop", "api"]);
-  expect(await home.ok(["resume", "api"])).toContain(`goes on with its conversation ${conversation}`);
+  expect(await home.ok(["resume", "api"])).toContain(`continues its conversation ${conversation}`);
   await eventually(() => runs().length === 2);
   expect(runs().at(-1)).toBe(`words: --resume ${conversation}`);
 });
@@ -135,7 +135,7 @@ while printf '> '; read -r line; do turn "$line"; done
 
 test("the example profile of the guide works: first prompt, turns, approval, resume and fork (mend 11)", async () => {
   await using home = new TestHome();
-  const guide = readFileSync(new URL("../docs/guides/agents.md", import.meta.url), "utf8");
+  const guide = readFileSync(new URL("../docs/reference/agents.md", import.meta.url), "utf8");
   const example = [...guide.matchAll(/```toml\n([^`]*)```/g)].map(([, text]) => text ?? "").find((text) => text.includes("[agents.mine]"));
   const [configuration, programs] = [path.join(home.env.HOME ?? "", ".config/holdfast"), path.join(home.root, "programs")];
   for (const directory of [configuration, programs]) mkdirSync(directory, { recursive: true });

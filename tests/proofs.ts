@@ -1,28 +1,28 @@
 import type { Issue, Requirement } from "./requirements.ts";
 
-/** The parts a test's title names at its end: `… (SYM-02 spine, BG-03 spine)`, or `… (mend 10)`. */
+/** The requirements named at the end of a test's title: `… (SYM-02 spine, BG-03 spine)`, or `… (mend 10)`. */
 export function proofsIn(title: string): string[] {
   const list = LIST.exec(title)?.[1];
   return list?.split(", ").map(inFull) ?? [];
 }
 
-const PART = "(?:[A-Z]+-\\d{2} [a-z]+|mend \\d{1,2})";
+const PART = "(?:[A-Z]+-\\d{2} [a-z]+|(?:mend|truth) \\d{1,2})";
 const LIST = new RegExp(`\\((${PART}(?:, ${PART})*)\\)$`);
 
 function inFull(part: string): string {
-  const item = /^mend (\d+)$/.exec(part)?.[1];
-  return item === undefined ? part : `MEND-${item.padStart(2, "0")} mend`;
+  const [, issue, item] = /^(mend|truth) (\d+)$/.exec(part) ?? [];
+  return issue === undefined || item === undefined ? part : `${issue.toUpperCase()}-${item.padStart(2, "0")} ${issue}`;
 }
 
 export interface Proofs {
   requirements: readonly Requirement[];
   landed: readonly Issue[];
   passedTitles: readonly string[];
-  /** Which suites ran; without them `npm test`. */
+  /** The suites that ran; without them `npm test`. */
   suites?: readonly Requirement["suite"][];
 }
 
-/** What keeps a full run from being green: parts of landed issues that no passed test names, and names of parts that do not exist. */
+/** The reasons why a full run is not green: requirements of landed issues that no passed test names, and names that do not exist. */
 export function unproven({ requirements, landed, passedTitles, suites = [undefined] }: Proofs): {
   missing: Requirement[];
   unknown: string[];

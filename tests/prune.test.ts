@@ -43,7 +43,7 @@ describe("who has looked", () => {
     await ended(home, "two");
     await terminal.command(`clear; ${HOLDFAST} show two`);
     await terminal.shows("not since it ended");
-    expect(await home.ok(["show", "two"])).toMatch(/looked at {4}\d{4}-/);
+    expect(await home.ok(["show", "two"])).toMatch(/viewed {7}\d{4}-/);
   });
 
   test("what goes through a pager or into a file is read by the person on the terminal", async () => {
@@ -84,7 +84,7 @@ test("prune removes what somebody has looked at, tells what stays and why, and i
   expect(text).toContain("1 session (");
   expect(text).toMatch(/^ {2}seen {2}done, ended \d+s ago, \d+ (?:bytes|KB): older than 0s$/m);
   expect(text).toMatch(/1 session \(.*\): running$/m);
-  expect(text).toContain("nobody has looked since the end (holdfast logs NAME, or holdfast rm NAME): unseen");
+  expect(text).toContain("not viewed since it ended (holdfast logs NAME, or holdfast rm NAME): unseen");
 
   const nobody = await home.cli(["prune", "--older-than", "0s"]);
   expect(nobody).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("--dry-run") });

@@ -301,9 +301,9 @@ test("a question that makes no sense is refused before anything is started, and 
   const wrong: [Partial<QueryOptions>, string][] = [
     [{ prompt: "" }, "the prompt is empty"],
     [{ prompt: " \n" }, "the prompt is empty"],
-    [{ agent: "" }, "it is not said who is asked"],
+    [{ agent: "" }, "the query names no agent"],
     [{ session: "" }, "session is empty"],
-    [{ session: "other", budget: { turns: 1 } }, "budget is for a session that is started, and other is there already"],
+    [{ session: "other", budget: { turns: 1 } }, "budget applies to a new session only, and other exists already"],
     [{ timeoutMs: 0 }, "timeoutMs is 0"],
     [{ timeoutMs: Number.NaN }, "timeoutMs is NaN"],
     [{ timeoutMs: 2 ** 31 }, "timeoutMs is 2147483648"],

@@ -271,7 +271,7 @@ test("where the system has no watches to give, conflicts are found when somebody
   expect((await home.json<Workspace[]>(["workspace", "ls"])).map(({ conflicts }) => conflicts.length)).toEqual([1, 1]);
   await home.json(["workspace", "ls"]);
   const log = readFileSync(path.join(home.path, "daemon.log"), "utf8").split("\n");
-  expect(log.filter((line) => line.includes("are looked for when somebody asks")).length).toBe(1);
+  expect(log.filter((line) => line.includes("are checked only on request")).length).toBe(1);
 });
 
 test("nothing is left of the merges that were tried", async () => {

@@ -1,4 +1,4 @@
-/** HTTP by hand: what a client that means harm can send, and no library would. */
+/** HTTP by hand: requests that a hostile client can send and no library would. */
 import { connect, type NetConnectOpts, type Socket } from "node:net";
 
 export interface RawReply {
@@ -8,7 +8,7 @@ export interface RawReply {
 
 export interface RawRequest {
   method: string;
-  /** As it goes on the wire. */
+  /** The bytes as they are sent. */
   path: string;
   headers?: Record<string, string>;
   /** Sent with its length. */

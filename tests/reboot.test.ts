@@ -19,9 +19,9 @@ test("after a reboot the first look says that sessions were lost with the machin
   const sea = await told(home, "sea", "speak of the sea", "native");
   await home.reboot();
   expect(await home.ok(["ls"])).toContain(
-    "2 sessions ran when the machine, or what kept them, went down. Bring them back: holdfast restore",
+    "2 sessions ran when the machine or the tmux server went down. Bring them back: holdfast restore",
   );
-  expect(await home.ok(["status"])).toContain("2 ended, of which 2 were lost; bring back what can be: holdfast restore");
+  expect(await home.ok(["status"])).toContain("2 ended, of which 2 lost; restore them: holdfast restore");
   const { generations } = await home.json<{ generations: Generation[] }>(["restore", "ls"]);
   expect(generations).toMatchObject([{ why: "reboot", sessions: [{ name: "sun" }, { name: "sea" }] }]);
   expect(outcomes(await home.json<Restored>(["restore"]))).toEqual(["sun back", "sea back"]);

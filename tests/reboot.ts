@@ -1,4 +1,4 @@
-/** A home on a machine that is started anew: in a mount namespace where the kernel names another boot. Needs root. */
+/** A home on a machine that reboots: a mount namespace in which the kernel reports another boot id. Needs root. */
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -11,13 +11,13 @@ const BOOT_ID = "/proc/sys/kernel/random/boot_id";
 export class RebootedHome extends TestHome {
   #machine: ChildProcess | undefined;
 
-  /** Everything of the home is gone at once, and from now on it is another boot. */
+  /** Kills everything in the home and changes the boot id. */
   async reboot(): Promise<void> {
     await pullThePlug(this);
     await this.anotherBoot();
   }
 
-  /** For what went down in another way before. */
+  /** Changes the boot id only, after another kind of crash. */
   async anotherBoot(): Promise<void> {
     const id = `${randomUUID()}\n`;
     const file = path.join(this.root, "boot_id");

@@ -89,7 +89,7 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     expect(orphans.map(({ session, pid, kind, adoptable }) => ({ session, pid, kind, adoptable }))).toEqual(
       expect.arrayContaining([adopted, stopped].map(({ id, pid }) => ({ session: id, pid, kind: "run", adoptable: true }))),
     );
-    expect(await home.ok(["doctor"])).toContain("2 run without a record");
+    expect(await home.ok(["doctor"])).toContain("2 processes run without a record");
     expect(await home.json<Session[]>(["ls"])).toEqual([]);
     expect(lives(adopted.pid ?? 0) && lives(stopped.pid ?? 0)).toBe(true);
 
@@ -114,12 +114,12 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     for (const name of readdirSync(home.path)) if (name.startsWith("holdfast.db")) rmSync(path.join(home.path, name));
     rmSync(path.join(home.path, "backups"), { recursive: true, force: true });
     const listed = await home.ok(["orphans"]);
-    expect(listed).toContain("the session's files are gone: what it was started with is not known, so it cannot be a session again");
+    expect(listed).toContain("its session files are gone, so it cannot become a session again");
     expect(listed).toContain(`holdfast orphans stop ${id}-1`);
     const refused = await home.cli(["orphans", "adopt", `${id}-1`]);
     expect(refused).toMatchObject({
       code: 6,
-      stderr: expect.stringContaining(`it goes on as it is; to end it: holdfast orphans stop ${id}-1`),
+      stderr: expect.stringContaining(`it keeps running; to end it: holdfast orphans stop ${id}-1`),
     });
     expect(lives(pid ?? 0)).toBe(true);
     await home.ok(["orphans", "stop", `${id}-1`]);

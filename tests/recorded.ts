@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { Session } from "@holdfast/contract";
 import { eventually } from "./home.ts";
 
-/** What is on disk at a session's output path now; its recorder makes the file with the first byte. */
+/** The current content of a session's output file; the recorder creates the file with the first byte. */
 export function recorded({ outputPath }: Pick<Session, "outputPath">): string {
   if (!outputPath) throw new Error("the session has no output path");
   try {
@@ -13,7 +13,7 @@ export function recorded({ outputPath }: Pick<Session, "outputPath">): string {
   }
 }
 
-/** The program works and what it prints is recorded. */
+/** Waits until the recording of the running program grows. */
 export async function recordingGrows(session: Pick<Session, "outputPath">): Promise<void> {
   const { length } = recorded(session);
   await eventually(() => recorded(session).length > length + 10);

@@ -1,4 +1,4 @@
-/** A recording as its keeper and the daemon left it: of a session that has ended, with these bytes and these times. */
+/** The recording of an ended session, with the given bytes and times. */
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Session } from "@holdfast/contract";

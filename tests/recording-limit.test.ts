@@ -68,7 +68,7 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     expect(JSON.parse((await home.ok(["logs", "flood", "--json"])).split("\n")[0] ?? "")).toEqual({
       deleted: { bytes: begins, limitBytes: 4 * MB },
     });
-    expect(await home.ok(["show", "flood"])).toContain(`the newest 4 MB of each run are kept; the first ${begins / MB} MB were deleted`);
+    expect(await home.ok(["show", "flood"])).toContain(`the newest 4 MB of each run; the first ${begins / MB} MB were deleted`);
 
     const cuts = await events(home, "flood", "recording.cut");
     // Few: each takes an eighth of the limit, or a whole segment. How many, is by how fast it came.
@@ -171,7 +171,7 @@ test("replay and export begin where the recording begins, say so, and miss nothi
   expect(text.slice(0, text.indexOf("\n"))).toBe(note);
   expect(text).toBe(await home.ok(["logs", "flood"]));
   const told = await home.ok(["export", "flood", "--html", path.join(home.root, "flood.html")]);
-  expect(told).toContain(`the first ${begins / MB} MB of it had been deleted`);
+  expect(told).toContain(`its first ${begins / MB} MB had been deleted`);
 });
 
 test("the limit is configured for all, 64 MB without a word, and off for one that must keep everything", async () => {

@@ -1,4 +1,4 @@
-/** Holdfast as an installed package, in any version: `bin/` and `dist/` alone, as npm would unpack them. */
+/** Holdfast as an installed package in any version: `bin/` and `dist/`, as npm unpacks them. */
 import { execFile, execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ export class Release implements Disposable {
   readonly program = path.join(this.root, "bin", "holdfast");
 
   constructor(version: string = VERSION) {
-    // Builds what is not built yet.
+    // Builds the bundles if necessary.
     execFileSync(HOLDFAST, ["version"], { stdio: "ignore" });
     const dist = path.join(this.root, "dist");
     mkdirSync(dist);
@@ -22,7 +22,7 @@ export class Release implements Disposable {
     }
   }
 
-  /** A command of this release on the home. Its Node is the first on PATH. */
+  /** Runs a command of this release on the home. It uses the first Node on PATH. */
   cli(home: TestHome, args: readonly string[], env: Record<string, string> = {}): Promise<CliResult> {
     const PATH = `${path.dirname(process.execPath)}:${home.env.PATH}`;
     return new Promise((resolve) => {

@@ -45,7 +45,7 @@ test("a replay goes at its pace; n goes to the next output, space pauses, + and 
   using terminal = await replaying(home, "slow", { columns: 120 });
   const first = await terminal.shows(/one[\s\S]*playing {2}0:\d\d \/ 30:00/);
   expect(first).not.toContain("two");
-  expect(first).toContain("space pause, n next, +/- speed, q leave");
+  expect(first).toContain("space pause, n next, +/- speed, q quit");
   terminal.keys("n");
   expect(await terminal.shows(/two[\s\S]*playing {2}10:\d\d/)).not.toContain("three");
   terminal.keys("Space");
@@ -68,7 +68,7 @@ test("--from, --speed and --idle-limit", async () => {
     using terminal = await replaying(home, "slow --from 15m");
     expect(await terminal.shows(/one\ntwo\n[\s\S]*playing {2}15:\d\d/)).not.toContain("three");
     terminal.keys("q");
-    await terminal.shows(/slow, run 1: left at 15:\d\d of 30:00/);
+    await terminal.shows(/slow, run 1: stopped at 15:\d\d of 30:00/);
   }
   {
     using terminal = await replaying(home, "slow --idle-limit 100ms");
@@ -91,7 +91,7 @@ test.each([
   using terminal = await replaying(home, "slow");
   await terminal.shows(/^one/m);
   leave(terminal);
-  await terminal.shows("slow, run 1: left at 0:");
+  await terminal.shows("slow, run 1: stopped at 0:");
   await isAsFound(terminal);
 });
 
@@ -180,7 +180,7 @@ test("what has no times is played at once, and the screen says so", async () => 
   using terminal = await replaying(home, "gap", { columns: 120 });
   await terminal.shows(/three\nfour[\s\S]*the end .*untimed: when these 6 bytes came is not known/);
   terminal.keys("q");
-  await terminal.shows(/gap, run 1: 1:00:00 played to the end; 11 bytes of it had no times and were played at once/);
+  await terminal.shows(/gap, run 1: 1:00:00 played to the end; 11 bytes had no times and were played at once/);
   const steps = (await home.ok(["replay", "gap", "--json"]))
     .trimEnd()
     .split("\n")
@@ -201,7 +201,7 @@ test("what has no times is played at once, and the screen says so", async () => 
 test("without a terminal, and with what it does not understand, replay says what to do", async () => {
   await using home = new TestHome();
   await endedWith(home, { name: "slow", ...SLOW });
-  const hint = "holdfast logs slow prints plain text; holdfast export slow --asciicast FILE writes a file";
+  const hint = "print the text: holdfast logs slow; write a file: holdfast export slow --asciicast FILE";
   expect(await home.cli(["replay", "slow"])).toEqual({
     code: 15,
     stdout: "",
@@ -224,7 +224,7 @@ test("what still runs is played up to now, also what came since the last time wa
   using terminal = await replaying(home, "live");
   await terminal.shows(/so far[\s\S]*the end/);
   terminal.keys("q");
-  await terminal.shows("live still runs: holdfast attach live");
+  await terminal.shows("live is still running: holdfast attach live");
 });
 
 /** The terminal's shell, or a shell that this started, has one child: the replay. */

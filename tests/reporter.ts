@@ -1,8 +1,7 @@
 /**
- * One line per file as it finishes, what failed in full, and a last line that scripts can read: `N passed, N failed`.
- * After a full run (TEST_PROOFS=check) every requirement of a landed issue must have been named by a test that passed;
- * one that was not counts as a failure, and so does an error outside of any test: the last line never looks better
- * than the exit code.
+ * Prints one line per file, failures in full, and a last line that scripts can read: `N passed, N failed`. After a full run
+ * (TEST_PROOFS=check) a passed test must name every requirement of a landed issue. A missing requirement counts as a failure, and so does
+ * an error outside any test: the last line never looks better than the exit code.
  */
 import path from "node:path";
 import type { Reporter, SerializedError, TestCase, TestModule, TestRunEndReason, Vitest } from "vitest/node";
@@ -52,7 +51,7 @@ export default class HoldfastReporter implements Reporter {
     print(`\n${passed.length} passed, ${failures} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
   }
 
-  /** A file that cannot be loaded, or a hook around its tests that throws, has no test to carry the error. */
+  /** A file that cannot be loaded, or a hook that throws, has no test to carry the error. */
   #showSuiteErrors(module: TestModule): number {
     const broken = [module, ...module.children.allSuites()].filter((each) => each.errors().length > 0);
     for (const each of broken)
@@ -61,7 +60,7 @@ export default class HoldfastReporter implements Reporter {
   }
 
   #show(title: string, errors: readonly SerializedError[], project = this.#vitest.getRootProject()): void {
-    // To the stream printError writes to, so that title and error stay together.
+    // The stream that printError uses, so that title and error stay together.
     this.#vitest.logger.error(`\n✗ ${title}`);
     for (const error of errors) this.#vitest.logger.printError(error, { project });
   }

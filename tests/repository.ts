@@ -1,4 +1,4 @@
-/** A real git repository below a test's home, with nobody's configuration. */
+/** A real git repository in a test's home, without any user configuration. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -9,7 +9,7 @@ export class TestRepository {
   readonly path: string;
   readonly #home: TestHome;
 
-  /** With one commit on `main`, unless there are no files. */
+  /** Has one commit on `main`, unless there are no files. */
   constructor(home: TestHome, files: Readonly<Record<string, string>> = { "a.txt": "one\n" }, name = "app") {
     this.#home = home;
     home.env.GIT_CONFIG_NOSYSTEM = "1";
@@ -44,7 +44,7 @@ export class TestRepository {
     return this.gitIn(directory, "rev-parse", "HEAD");
   }
 
-  /** A workspace of it, as `workspace create` makes one for somebody who trusts the project. */
+  /** A workspace of the repository, created as by a user who trusts the project. */
   workspace(name: string, ...flags: string[]): Promise<Workspace> {
     return this.#home.json<Workspace>(["workspace", "create", name, "--trust", ...flags], { cwd: this.path });
   }

@@ -11,7 +11,7 @@ test("requirements name known issues, have well-formed ids without gaps, and are
   const numbers = new Map<string, Set<number>>();
   for (const { id, issue, text } of REQUIREMENTS) {
     expect(ISSUES, id).toContain(issue);
-    expect(id).toMatch(/^(SYM|CAVE|GRP|BG|TURN|NEW|MEND)-\d\d$/);
+    expect(id).toMatch(/^(SYM|CAVE|GRP|BG|TURN|NEW|MEND|TRUTH)-\d\d$/);
     expect(text, id).toMatch(/^\S.*\.$/);
     const [area = "", number] = id.split("-");
     numbers.set(area, (numbers.get(area) ?? new Set()).add(Number(number)));
@@ -25,6 +25,7 @@ test("a title names its proofs at its end", () => {
   expect(proofsIn("one vocabulary (SYM-02 spine, BG-03 spine)")).toEqual(["SYM-02 spine", "BG-03 spine"]);
   expect(proofsIn("it resumes (SYM-18 mend, mend 25)")).toEqual(["SYM-18 mend", "MEND-25 mend"]);
   expect(proofsIn("keys (mend 1)")).toEqual(["MEND-01 mend"]);
+  expect(proofsIn("limits (truth 9)")).toEqual(["TRUTH-09 truth"]);
   expect(proofsIn("(SYM-02 spine) comes first here")).toEqual([]);
   expect(proofsIn("no proof (on tmux)")).toEqual([]);
 });

@@ -1,8 +1,7 @@
 /**
- * Every promise of Holdfast as one testable sentence, with the issue that owns it. An id with several issues is proven
- * part by part. A test proves a part by ending its title with it: `detach leaves the agent running (SYM-02 spine)`. The items of mend have the short
- * form `(mend 10)` for `MEND-10 mend`.
- * A full run fails when a part of a landed issue is named by no test that passed.
+ * Every promise of Holdfast as one testable sentence, with the issue that owns it. An id with several issues is proven part by part. A
+ * test proves a part by ending its title with it: `detach leaves the agent running (SYM-02 spine)`. Items of mend and truth have a short
+ * form: `(mend 10)` for `MEND-10 mend`. A full run fails when no passed test names a part of a landed issue.
  */
 export const ISSUES = [
   "spine",
@@ -14,22 +13,35 @@ export const ISSUES = [
   "conversations",
   "together",
   "mend",
+  "truth",
+  "plain",
   "later",
 ] as const;
 export type Issue = (typeof ISSUES)[number];
 
 export interface Requirement {
-  id: `${"SYM" | "CAVE" | "GRP" | "BG" | "TURN" | "NEW" | "MEND"}-${string}`;
+  id: `${"SYM" | "CAVE" | "GRP" | "BG" | "TURN" | "NEW" | "MEND" | "TRUTH"}-${string}`;
   issue: Issue;
   text: string;
   /** Proven by `npm run test:agents` or another suite, not by `npm test`. */
   suite?: Suite;
 }
 
-export type Suite = "agents" | "places" | "terminals" | "together" | "faults";
+export type Suite = "agents" | "documentation" | "places" | "terminals" | "together" | "faults";
 
 /** Issues whose promises hold today. */
-export const LANDED: Issue[] = ["spine", "hosts", "durability", "agents", "workspaces", "resume", "conversations", "together", "mend"];
+export const LANDED: Issue[] = [
+  "spine",
+  "hosts",
+  "durability",
+  "agents",
+  "workspaces",
+  "resume",
+  "conversations",
+  "together",
+  "mend",
+  "truth",
+];
 
 export const REQUIREMENTS: Requirement[] = [
   // Agents that persist
@@ -440,6 +452,13 @@ export const REQUIREMENTS: Requirement[] = [
     issue: "later",
     text: "Secrets are redacted in transcripts, search, events and shared links; recordings stay local and 0600.",
   },
+  { id: "NEW-17", issue: "plain", text: "Every command in README and guides runs as written.", suite: "documentation" },
+  {
+    id: "NEW-18",
+    issue: "plain",
+    text: "Someone who has never seen Holdfast gets from clone to an answered approval with the README alone.",
+    suite: "documentation",
+  },
 
   // Promises that broke at the edges of 0.1.0
   { id: "MEND-01", issue: "mend", text: "A key acts on the client that pressed it, with that client's principal and rights." },
@@ -475,4 +494,20 @@ export const REQUIREMENTS: Requirement[] = [
     text: "Missing repositories, silent tmux servers, adopted agents, odd homes and foreign databases are handled.",
   },
   { id: "MEND-25", issue: "mend", text: "Amazon Q CLI has resume, status and delivery." },
+  { id: "TRUTH-01", issue: "truth", text: "An answer to a permission request that had no effect opens the request again." },
+  { id: "TRUTH-02", issue: "truth", text: "A status does not alternate while an agent waits for a limit." },
+  { id: "TRUTH-03", issue: "truth", text: "Words of an earlier turn on the screen say nothing about the turn that runs." },
+  { id: "TRUTH-04", issue: "truth", text: "Background work is reported when it begins and when it ends." },
+  { id: "TRUTH-05", issue: "truth", text: "An answer to a permission request claims nothing about the turn." },
+  { id: "TRUTH-06", issue: "truth", text: "A screen that begins to move is looked at once, and short turns are counted." },
+  { id: "TRUTH-07", issue: "truth", text: "After /clear the new conversation is the one that is shown and resumed." },
+  { id: "TRUTH-08", issue: "truth", text: "A reply belongs to the turn of its own prompt, and a new prompt closes earlier ones." },
+  { id: "TRUTH-09", issue: "truth", text: "A rate limit that an agent shows is named." },
+  { id: "TRUTH-10", issue: "truth", text: "Dialogs and composers are recognised in every mode, width, colour and language of an agent." },
+  { id: "TRUTH-11", issue: "truth", text: "A spinner at the start is no turn, and an answer that an agent wrote down is an answer." },
+  {
+    id: "TRUTH-12",
+    issue: "truth",
+    text: "Receipts, status and replies are the same on every host, in adopted sessions and under subagents.",
+  },
 ];

@@ -65,7 +65,7 @@ test("what was lost is written down once, and a restore that went wrong can be r
   expect(items).toMatchObject([{ name: "api", outcome: "back", conversation: before.conversation }]);
   expect(await home.ok(["screen", "api"])).toContain("remember the tides");
   expect((await home.cli(["restore", "--generation", "7"])).code).toBe(3);
-  expect(await home.ok(["restore", "ls"])).toContain("what kept them vanished");
+  expect(await home.ok(["restore", "ls"])).toContain("their keeper vanished");
 });
 
 test('with restore = "auto" the daemon does it at its start, and after a few tries in vain leaves it to a person', async () => {
@@ -86,7 +86,7 @@ test('with restore = "auto" the daemon does it at its start, and after a few tri
     await home.ok(["down"]);
   }
   await home.ok(["up"]);
-  await eventually(() => home.ok(["restore", "ls"]).then((text) => text.includes("not back yet: api")));
+  await eventually(() => home.ok(["restore", "ls"]).then((text) => text.includes("not restored: api")));
   expect(await home.session("api")).toMatchObject({ runs: 4, conversation: before.conversation });
 });
 
@@ -125,7 +125,7 @@ turn = "idle"
   ]);
   const { stdout } = await home.cli(["restore", "--json"]);
   expect((JSON.parse(stdout) as Restored).items).toMatchObject([
-    { name: "timid", outcome: "started", why: "it runs, and waits for a login", hint: "look at it: holdfast attach timid" },
+    { name: "timid", outcome: "started", why: "it runs, and waits for a login", hint: "attach to it: holdfast attach timid" },
     { name: "homeless", outcome: "failed" },
   ]);
 });
@@ -142,7 +142,7 @@ test("what was in the middle of a turn is said to have been, with what has it go
       name: "api",
       outcome: "back",
       why: "went on with its conversation; it was in the middle of a turn",
-      hint: "to have it go on: holdfast send api 'go on where you were'",
+      hint: "to let it continue: holdfast send api 'continue where you were'",
     },
   ]);
 });

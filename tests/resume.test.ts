@@ -51,7 +51,7 @@ test.each(HOSTS)(
     const { pid } = await home.until("api", ({ status, turns }) => status === "working" && turns === 2);
     process.kill(pid ?? 0, "SIGKILL");
     expect(await home.ended("api")).toMatchObject({ status: "failed", exit: { signal: "SIGKILL" } });
-    expect(await home.ok(["resume", "api"])).toContain(`goes on with its conversation ${before.conversation}`);
+    expect(await home.ok(["resume", "api"])).toContain(`continues its conversation ${before.conversation}`);
     await home.until("api", ({ status }) => status === "idle");
     const screen = await home.ok(["screen", "api"]);
     expect([screen.includes("remember the tides"), screen.includes("talk 60s")]).toEqual([true, true]);
@@ -79,7 +79,7 @@ test("--fresh begins a new conversation and says so; the one before is kept and 
   await using home = new TestHome();
   const before = await told(home, "api", "remember the tides");
   await home.ok(["stop", "api"]);
-  expect(await home.ok(["resume", "api", "--fresh"])).toContain("begins a new conversation");
+  expect(await home.ok(["resume", "api", "--fresh"])).toContain("started a new conversation");
   const fresh = await home.until("api", ({ status }) => status === "idle");
   expect(fresh.conversation).not.toBe(before.conversation);
   expect(await home.ok(["screen", "api"])).not.toContain("tides");
@@ -101,7 +101,7 @@ test("a conversation in which nothing was said is not gone on with: the next one
   const empty = await home.until("api", ({ status }) => status === "idle");
   await home.ok(["stop", "api"]);
   expect(await home.ok(["resume", "api"])).toContain(
-    `back to the one before: holdfast stop api; holdfast resume api --conversation ${before.conversation}`,
+    `go back to the old one: holdfast stop api; holdfast resume api --conversation ${before.conversation}`,
   );
   const after = await home.until("api", ({ status, runs }) => status === "idle" && runs === 3);
   expect(after).toMatchObject({
@@ -121,7 +121,7 @@ test("an agent of which nobody can see what it does goes on with its conversatio
   writeFileSync(path.join(home.env.XDG_CONFIG_HOME, "holdfast/config.toml"), agent);
   const { conversation } = await home.json<Session>(["spawn", "dark", "--name", "dark"]);
   await home.ok(["stop", "dark"]);
-  expect(await home.ok(["resume", "dark"])).toContain(`goes on with its conversation ${conversation}`);
+  expect(await home.ok(["resume", "dark"])).toContain(`continues its conversation ${conversation}`);
   await eventually(async () => (await home.ok(["screen", "dark"])).includes(`words: --resume ${conversation}`));
 });
 
@@ -167,7 +167,7 @@ test("a resume of a command that ends at once says how it ended, and fails with 
   writeFileSync(mode, "exit 0");
   await home.run(`. '${mode}'`, "--name", "cmd");
   await home.ended("cmd");
-  expect(await home.ok(["resume", "cmd"])).toBe("cmd ran its command again (run 2), which ended: exit code 0\n");
+  expect(await home.ok(["resume", "cmd"])).toBe("cmd ran its command again (run 2); it ended with exit code 0\n");
   writeFileSync(mode, "echo no such port; exit 3");
   const failed = await home.cli(["resume", "cmd"]);
   expect(failed).toMatchObject({ code: 35, stdout: "" });
@@ -175,7 +175,7 @@ test("a resume of a command that ends at once says how it ended, and fails with 
   expect(failed.stderr).toContain("no such port");
   expect(failed.stderr).not.toContain("conversation");
   writeFileSync(mode, "exec sleep 1000");
-  expect(await home.ok(["resume", "cmd"])).toBe("cmd runs its command again (run 4)\n");
+  expect(await home.ok(["resume", "cmd"])).toBe("cmd is running its command again (run 4)\n");
 });
 
 test("an agent that had no turn begins anew, a command is run again, and a prompt is said once it is ready", async () => {
@@ -200,7 +200,7 @@ test("when the journal is lost with all its backups, a session goes on with the 
   await home.ok(["down"]);
   for (const name of readdirSync(home.path).filter((each) => each.startsWith("holdfast.db") || each === "backups"))
     rmSync(path.join(home.path, name), { recursive: true });
-  expect(await home.ok(["resume", "api"])).toContain(`goes on with its conversation ${before.conversation}`);
+  expect(await home.ok(["resume", "api"])).toContain(`continues its conversation ${before.conversation}`);
   await home.until("api", ({ status }) => status === "idle");
   expect(await home.ok(["screen", "api"])).toContain("remember the tides");
 });
@@ -227,7 +227,7 @@ test("a rotated key is given with --env, to resume and to a conversation that is
   expect(live).toMatchObject({
     code: 0,
     stdout: "new-secret\n",
-    stderr: expect.stringContaining("its agent was started again, with API_KEY as given"),
+    stderr: expect.stringContaining("its agent was restarted with API_KEY"),
   });
   await home.ok(["stop", "talk"]);
   await home.ok(["resume", "talk", "--env", "API_KEY=newest-secret"]);

@@ -1,10 +1,10 @@
-/** An agent of a test's own: a shell script whose screen says what the test tells it to, and the profile that reads it. */
+/** A test's own agent: a shell script that shows the lines it gets, and the profile that reads its screen. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Session } from "@holdfast/contract";
 import type { TestHome } from "./home.ts";
 
-/** Shows each line that it reads; `work` and the like are lines that its rules know. */
+/** Shows each line that it reads; the rules below know lines such as `work`. */
 const PROFILE = `[agents.actor]
 command = ["sh", "-c", "printf 'ready\\\\n'; while read -r line; do printf '\\\\033[2J\\\\033[H%s\\\\n' \\"$line\\"; done"]
 
@@ -41,7 +41,7 @@ export function act(home: TestHome, name: string, ...flags: string[]): Promise<S
   return home.json<Session>(["spawn", "actor", "--name", name, ...flags]);
 }
 
-/** Makes it show a line, also where it asks for leave. */
+/** Makes it show a line, even while it waits for an approval. */
 export async function shows(home: TestHome, name: string, line: string): Promise<void> {
   await home.ok(["send", name, line, "--force"]);
 }

@@ -277,7 +277,7 @@ test("connect starts the daemon where none runs, unless it is told not to", asyn
     const { code, message } = await connect({ home: ${JSON.stringify(path.join(home.root, "other"))}, program: "/nowhere/holdfast" }).catch((error) => error);
     console.log(code, message);`,
   );
-  expect(missing).toMatch(/^daemon_unreachable the daemon does not run, and holdfast cannot be started/);
+  expect(missing).toMatch(/^daemon_unreachable the daemon is not running, and holdfast cannot be started/);
 });
 
 test("inside a session a program acts as the session; a token that is wrong or has too little scope is told apart", async () => {

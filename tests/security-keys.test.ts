@@ -85,7 +85,7 @@ describe.each(HOSTS)("to a session on the %s host", (host) => {
     expect((await home.session("secret")).status).toBe("waiting");
     const audit = await home.ok(["audit"]);
     expect(audit).toMatch(new RegExp(`${ME} +attached to secret$`, "m"));
-    expect(audit).toMatch(/token:eve +attached to secret to look$/m);
+    expect(audit).toMatch(/token:eve +attached to secret as observer$/m);
   });
 
   test("a run's token gets by no form of the key to what is not its own, and where it may go it is itself (mend 2)", async () => {
@@ -123,7 +123,7 @@ describe.each(HOSTS)("to a session on the %s host", (host) => {
     await placed(home, ["child", "second"], [`session:${id} observer second`]);
     wire.keys("y\r");
     expect(await home.ok(["screen", "second"])).toContain("may I ask for second?");
-    expect(await home.ok(["audit"])).toMatch(new RegExp(`session:${id} +attached to second to look$`, "m"));
+    expect(await home.ok(["audit"])).toMatch(new RegExp(`session:${id} +attached to second as observer$`, "m"));
   });
 });
 

@@ -78,9 +78,9 @@ test("what cannot be done to one of several is said, done to the others, and dec
   await using home = await fourSessions();
   const stop = await home.cli(["stop", "good", "shell-runs"]);
   expect(stop).toEqual({
-    code: 6,
-    stdout: "shell-runs stopped (1 process)\n",
-    stderr: "holdfast: good has ended (done)\n  read what it said: holdfast logs good\n",
+    code: 0,
+    stdout: "good has ended (done)\n  read what it said: holdfast logs good\nshell-runs stopped (1 process)\n",
+    stderr: "",
   });
   const rm = await home.cli(["rm", "good", "demo-runs", "--json"]);
   expect(rm.code).toBe(6);
@@ -128,9 +128,7 @@ test("a verb that takes several must be told which", async () => {
   for (const verb of ["stop", "rm", "detach"]) {
     const { code, stderr } = await home.cli([verb]);
     expect(code).toBe(2);
-    expect(stderr).toBe(
-      `holdfast: say which sessions to ${verb}\n  holdfast ${verb} NAME…, or --all, --status, --agent; see holdfast ls\n`,
-    );
+    expect(stderr).toBe(`holdfast: name the sessions to ${verb}\n  holdfast ${verb} NAME…, or --all, --status, --agent; see holdfast ls\n`);
   }
 });
 
@@ -148,7 +146,7 @@ test("on a terminal stop --all and rm --all list the sessions, name those that n
       using terminal = new Terminal({ env: home.env });
       await terminal.command(`${HOLDFAST} ${command}`);
       await terminal.shows(question);
-      if (command === "rm --all") await terminal.shows(/ bad +failed, unread: nobody has looked at it since it ended/);
+      if (command === "rm --all") await terminal.shows(/ bad +failed, unread: nobody has viewed it since it ended/);
       terminal.line(answer);
       await terminal.shows(says);
     }

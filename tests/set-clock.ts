@@ -1,4 +1,4 @@
-/** A daemon whose time of day a test can set while it runs; every other clock, and everything it starts, goes on as ever. */
+/** A daemon whose wall clock a test can set while it runs. All other clocks, and all programs it starts, keep the real time. */
 import { spawn } from "node:child_process";
 import { globSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -15,12 +15,12 @@ export class SettableClock {
     this.set("+0");
   }
 
-  /** `-1d`, `+1d`: from the real time. */
+  /** `-1d` or `+1d`, relative to the real time. */
   set(shift: string): void {
     writeFileSync(this.#file, `${shift}\n`);
   }
 
-  /** For commands that are to read the same clock; never for one that starts a session, which would hand it on. */
+  /** For commands that read the same clock; never for one that starts a session, which would inherit it. */
   get env(): Record<string, string> {
     return {
       LD_PRELOAD: library(),
@@ -33,7 +33,7 @@ export class SettableClock {
 
   async startDaemon(): Promise<void> {
     const { HOLDFAST_HOME = "", HOME = "" } = this.#home.env;
-    // Builds what is to be started, if need be.
+    // Builds the bundles if necessary.
     await this.#home.ok(["version"]);
     const env = { HOLDFAST_HOME, HOME, PATH: "/usr/bin:/bin", LANG: "C.UTF-8", ...this.env };
     spawn(process.execPath, [path.join(ROOT, "dist/daemon.mjs")], { env, cwd: "/", detached: true, stdio: "ignore" }).unref();
@@ -47,7 +47,7 @@ export class SettableClock {
   }
 }
 
-/** libfaketime leaves a file in shared memory for each process that was killed. */
+/** libfaketime leaves a file in shared memory for each killed process. */
 export function clearSharedMemory(): void {
   for (const file of globSync(["/dev/shm/faketime_shm_*", "/dev/shm/sem.faketime_sem_*"])) {
     const pid = Number(file.slice(file.lastIndexOf("_") + 1));
@@ -55,7 +55,7 @@ export function clearSharedMemory(): void {
   }
 }
 
-/** Not by its wrapper, which cannot run twice under one pid. */
+/** Not with the faketime wrapper, which cannot run twice under one pid. */
 function library(): string {
   const [found] = globSync(["/usr/lib/*/faketime/libfaketime.so.1", "/usr/lib*/faketime/libfaketime.so.1"]);
   if (found === undefined) throw new Error("libfaketime is missing: apt-get install faketime");

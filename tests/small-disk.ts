@@ -1,6 +1,6 @@
 /**
- * A home on a disk of its own: a small tmpfs under the test's directory that can be filled, emptied and made read-only, and is always
- * unmounted. That takes root, or a user namespace; where neither is to be had, the test says so and fails: it cannot prove anything there.
+ * A home on its own disk: a small tmpfs that can be filled, emptied and made read-only, and is always unmounted. Needs root or a user
+ * namespace; without either the test fails with that reason, because it would prove nothing.
  */
 import { execFileSync } from "node:child_process";
 import { appendFileSync, mkdirSync, rmSync, statfsSync } from "node:fs";
@@ -21,7 +21,7 @@ export class SmallDiskHome extends TestHome {
     }
   }
 
-  /** To the last byte, and what Holdfast kept in reserve, too. */
+  /** Fills the disk completely, including the space that Holdfast reserves. */
   fill(): void {
     rmSync(path.join(this.path, "reserve"), { force: true });
     for (const size of [1 << 20, 1 << 12, 1]) {
@@ -41,7 +41,7 @@ export class SmallDiskHome extends TestHome {
     rmSync(this.#ballast, { force: true });
   }
 
-  /** Nothing may be open for writing; what has just ended may still be closing its files. */
+  /** Requires that no file is open for writing; a process that just ended may still be closing its files. */
   async remount(how: "ro" | "rw"): Promise<void> {
     await eventually(() => {
       try {
@@ -55,7 +55,7 @@ export class SmallDiskHome extends TestHome {
   }
 
   /**
-   * What is opened by its name from now on is on a read-only file system; what is open stays as it is. As near as a test comes to a disk
+   * Files opened by name from now on are on a read-only file system; open files stay writable. This is as close as a test gets to a disk
    * that the kernel made read-only after an error.
    */
   cover(): void {
@@ -76,7 +76,7 @@ export class SmallDiskHome extends TestHome {
     await super[Symbol.asyncDispose]();
   }
 
-  /** Lazily: what was killed a moment ago may still be closing its files. */
+  /** Lazy unmount: a process that was just killed may still be closing its files. */
   protected override unmount(): void {
     execFileSync("umount", ["--lazy", this.path], { stdio: "pipe" });
   }

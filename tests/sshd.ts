@@ -1,4 +1,4 @@
-/** A real sshd on loopback for one test: its own configuration, host key, user key and port; nothing of the machine's is touched. */
+/** A real sshd on loopback for one test, with its own configuration, keys and port; the machine's sshd is not touched. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -19,7 +19,7 @@ export class Sshd implements AsyncDisposable {
     this.#env = env;
   }
 
-  /** `loginEnv` is what every login there gets, whatever it runs. */
+  /** `loginEnv` is the environment of every login. */
   static async start(env: Record<string, string>, loginEnv: Record<string, string> = {}): Promise<Sshd> {
     if (!existsSync(SSHD)) throw new Error("sshd is missing: apt-get install -y openssh-server");
     const sshd = new Sshd(env);
@@ -28,8 +28,8 @@ export class Sshd implements AsyncDisposable {
   }
 
   /**
-   * A directory with an `ssh` that knows this machine as `name`, as a user's configuration would tell it; `more` are lines of that. In
-   * `calls` there is a line for each time it was called.
+   * A directory with an `ssh` that knows this machine as `name`, as a user's configuration would; `more` are extra lines of it. The file
+   * `calls` there has one line per call.
    */
   client(name: string, more: readonly string[] = []): string {
     const directory = mkdtempSync(this.#file("client-"));
@@ -53,17 +53,17 @@ export class Sshd implements AsyncDisposable {
     return directory;
   }
 
-  /** Every connection breaks, with no good-bye. */
+  /** Breaks every connection without a goodbye. */
   cut(): void {
     for (const { pid, start } of this.logins()) if (isSameProcess(pid, start)) process.kill(pid, "SIGKILL");
   }
 
-  /** Every connection goes silent, and neither end is told. */
+  /** Silences every connection without notice to either end. */
   freeze(): void {
     for (const { pid, start } of this.logins()) if (isSameProcess(pid, start)) process.kill(pid, "SIGSTOP");
   }
 
-  /** The machine is away: nothing listens, and every connection is gone. */
+  /** Takes the machine offline: nothing listens, and every connection is gone. */
   async close(): Promise<void> {
     const ended = new Promise((resolve) => this.#server?.once("exit", resolve));
     this.cut();
@@ -71,7 +71,7 @@ export class Sshd implements AsyncDisposable {
     await ended;
   }
 
-  /** And is back, at the same address; tried again while somebody else has that. */
+  /** Brings it back at the same address; retries while another program has that port. */
   async open(): Promise<void> {
     rmSync(this.#file("pid"), { force: true });
     await eventually(() => {
@@ -82,7 +82,7 @@ export class Sshd implements AsyncDisposable {
     });
   }
 
-  /** What to type in a shell to run a command over ssh; `-tt` gives it a terminal. */
+  /** The shell words that run a command over ssh; `-tt` gives it a terminal. */
   command(remote: string, ...flags: string[]): string[] {
     const options = [
       "StrictHostKeyChecking=no",
@@ -96,7 +96,7 @@ export class Sshd implements AsyncDisposable {
     return ["ssh", ...where, ...flags, `${userInfo().username}@127.0.0.1`, `env -i ${variables.join(" ")} ${remote}`];
   }
 
-  /** The processes of sshd that serve logins now. */
+  /** The sshd processes that serve logins. */
   logins(): { pid: number; start: string }[] {
     const table = allProcesses();
     const root = this.#server?.pid ?? 0;
@@ -113,7 +113,7 @@ export class Sshd implements AsyncDisposable {
   async #start(loginEnv: Record<string, string>): Promise<void> {
     for (const name of ["host", "user"]) execFileSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", this.#file(name)]);
     writeFileSync(this.#file("authorized"), readFileSync(this.#file("user.pub")), { mode: 0o600 });
-    // sshd as root insists on this directory, which the package's service would make.
+    // sshd as root requires this directory, which the package's service would create.
     if (process.getuid?.() === 0) mkdirSync("/run/sshd", { recursive: true });
     this.#port = await freePort();
     const configuration = [
@@ -145,7 +145,7 @@ export class Sshd implements AsyncDisposable {
   }
 }
 
-/** Not one that the kernel gives to whoever asks for none in particular: while sshd is away, it would be somebody else's. */
+/** Not from the ephemeral range: the kernel could give the port to another program while sshd is offline. */
 async function freePort(): Promise<number> {
   const [first, end] = [10_000, 20_000];
   return eventually(() => {

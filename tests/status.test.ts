@@ -25,7 +25,7 @@ describe.each(["tmux", "native"] as const)("on %s", (host) => {
     expect(explanation.attention?.evidence).toMatchObject({ source: "screen", settled: true });
     expect(explanation.background).toBeNull();
     const text = await home.ok(["explain", "api"]);
-    expect(text).toMatch(/^attention +waits for approval: delete everything, by its screen, \d+s ago: asks: /m);
+    expect(text).toMatch(/^attention +waiting for approval: delete everything, by its screen, \d+s ago: asks: /m);
     expect(text).toMatch(/^background +unknown/m);
     const events = (await home.ok(["events", "--type", "session.status_changed"])).trim().split("\n");
     expect(events.map((line) => JSON.parse(line).data.status)).toEqual(["idle", "working", "waiting"]);
@@ -136,14 +136,14 @@ test("what an agent has left running is known by its processes, until it ends (t
   await turn("rest", 1);
   await turn("leave", 2);
   await home.until("api", ({ background }) => background === true);
-  expect(await home.ok(["explain", "api"])).toMatch(/^background +something runs, by its processes, .*: sh \(\d+\)/m);
+  expect(await home.ok(["explain", "api"])).toMatch(/^background +something is running, by its processes, .*: sh \(\d+\)/m);
   await home.killDaemon();
   await turn("rest", 3);
   expect((await home.session("api")).background).toBe(true);
   writeFileSync(path.join(home.root, "over"), "");
   await home.until("api", ({ background }) => background === false);
   const { explanation } = await home.json<{ explanation: Explanation }>(["explain", "api"]);
-  expect(explanation.background?.evidence).toMatchObject({ source: "processes", what: "nothing that it started runs" });
+  expect(explanation.background?.evidence).toMatchObject({ source: "processes", what: "no background process is running" });
   const events = (await home.ok(["events", "--type", "session.status_changed"])).trim().split("\n");
   const seen = events.map((line) => JSON.parse(line).data.background as boolean | null);
   expect(seen.filter((background, i) => background !== seen[i - 1])).toEqual([null, true, false]);
@@ -189,7 +189,7 @@ describe("wait", () => {
     configure(home, '[agents.mute]\ncommand = ["sleep", "1000"]\n');
     await home.ok(["spawn", "mute", "--name", "mute"]);
     const unknown = await home.cli(["wait", "mute", "--for", "idle", "--timeout", "60s"]);
-    expect([unknown.code, unknown.stderr]).toEqual([23, expect.stringContaining("not known")]);
+    expect([unknown.code, unknown.stderr]).toEqual([23, expect.stringContaining("unknown")]);
     const waiting = home.cli(["wait", "mute", "--for", "idle", "--timeout", "60s"]);
     await home.ok(["stop", "mute"]);
     expect([6, 23]).toContain((await waiting).code);
@@ -272,4 +272,31 @@ test("of a shell nobody waits to be idle: that it is not known is said at once",
     const { code, stderr } = await home.cli(["wait", "sh", "--for", what, "--timeout", "60s"]);
     expect([code, stderr]).toEqual([23, expect.stringContaining("output=REGEX")]);
   }
+});
+
+/** A Claude that draws its composer once, and then says in its own file alone what it does. */
+const SILENT = `#!/bin/sh
+says() { echo "{\\"status\\":\\"$1\\",\\"statusUpdatedAt\\":$(date +%s%3N)}" > "$CLAUDE_CONFIG_DIR/sessions/$$.json"; }
+mkdir -p "$CLAUDE_CONFIG_DIR/sessions"
+says idle
+printf '\\033[2J\\033[H❯ \\n  ? for shortcuts\\n'
+until [ -e begin ]; do sleep 0.05; done
+says busy
+until [ -e end ]; do sleep 0.05; done
+says idle
+read -r line
+`;
+
+test("what an agent writes into its own file is known without a change of its screen (truth 5)", async () => {
+  await using home = new TestHome();
+  const bin = path.join(home.root, "bin");
+  mkdirSync(bin);
+  writeFileSync(path.join(bin, "claude"), SILENT, { mode: 0o755 });
+  const env = { PATH: `${bin}:${process.env.PATH}`, CLAUDE_CONFIG_DIR: path.join(home.root, "config") };
+  await home.ok(["spawn", "claude", "--name", "api"], { cwd: home.root, env });
+  await home.until("api", ({ status }) => status === "idle");
+  writeFileSync(path.join(home.root, "begin"), "");
+  await home.until("api", ({ status }) => status === "working");
+  writeFileSync(path.join(home.root, "end"), "");
+  await home.until("api", ({ status }) => status === "idle");
 });

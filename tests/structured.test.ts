@@ -108,7 +108,7 @@ test("cancel ends the turn that runs and keeps what came; what steers is said in
   const all = await entries(home, "api");
   expect(all.flatMap(({ entry }) => (entry.type === "turn_ended" ? [entry.reason] : []))).toEqual(["cancelled", "completed"]);
   expect((await home.json<Message[]>(["messages"])).map(({ state }) => state)).toEqual(["failed", "replied"]);
-  expect(await home.ok(["cancel", "api"])).toBe("api: no turn runs\n");
+  expect(await home.ok(["cancel", "api"])).toBe("api: no turn is running\n");
   await home.ok(["send", "api", "sleep 30000"]);
   await home.until("api", ({ status }) => status === "working");
   expect(await home.ok(["send", "api", "say steered", "--steer", "--wait"])).toBe("steered\n");
@@ -161,7 +161,7 @@ test("a daemon killed in the middle of a turn loses nothing, and writes nothing 
   expect((await home.json<Message[]>(["messages"])).map(({ state }) => state)).toEqual(["replied", "replied"]);
 });
 
-test("a turn that was cut off with its keeper is marked interrupted; the conversation goes on from there, also after everything was killed (TURN-03 conversations)", async () => {
+test("a turn that was cut off with its keeper is marked interrupted; the conversation continues from there, also after everything was killed (TURN-03 conversations)", async () => {
   await using home = new TestHome();
   await talk(home, "api");
   await home.ok(["send", "api", "remember the tides", "--wait"]);
@@ -171,7 +171,7 @@ test("a turn that was cut off with its keeper is marked interrupted; the convers
   await home.until("api", ({ status }) => status === "lost");
   expect((await entries(home, "api")).at(-1)?.entry).toMatchObject({ type: "turn_ended", reason: "interrupted" });
   expect((await home.json<Message[]>(["messages"])).at(-1)).toMatchObject({ state: "failed", known: true });
-  expect(await home.ok(["resume", "api"])).toContain("goes on with its conversation");
+  expect(await home.ok(["resume", "api"])).toContain("continues its conversation");
   expect(await home.ok(["send", "api", "recall", "--wait"])).toContain("the tides");
   await home.killDaemon();
   for (const { pid } of home.processes()) process.kill(pid, "SIGKILL");
@@ -205,7 +205,7 @@ test("what is queued for an agent that is killed goes to its next run, in order;
   process.kill(pid ?? 0, "SIGKILL");
   await home.ended("api");
   const { code, stderr } = await waiting;
-  expect({ code, stderr }).toEqual({ code: 6, stderr: expect.stringContaining("its next run is given the message") });
+  expect({ code, stderr }).toEqual({ code: 6, stderr: expect.stringContaining("its next run gets the message") });
   expect(stderr).toContain("holdfast resume api");
   const states = async () => (await home.json<Message[]>(["messages"])).map(({ state, held }) => (held ? "held" : state));
   expect(await states()).toEqual(["failed", "held", "held"]);
@@ -333,7 +333,7 @@ test("a conversation that was in the middle of a turn when its machine stopped i
   const after = await home.until("api", ({ status, turns }) => status === "idle" && turns === 3);
   expect(after.runs).toBe(2);
   const last = (await entries(home, "api")).findLast(({ entry }) => entry.type === "user")?.entry;
-  expect(last).toMatchObject({ text: expect.stringContaining("You were interrupted") });
+  expect(last).toMatchObject({ text: expect.stringContaining("Your work was interrupted") });
   expect((await home.session("calm")).turns).toBe(1);
   expect(await home.ok(["send", "api", "recall", "--wait"])).toContain("the tides");
 });
@@ -374,16 +374,16 @@ test("a turn that began and ended while no daemon ran is counted, and the status
   expect(await home.ok(["last", "api"])).toBe("done\n");
 });
 
-test("a conversation in which nothing was said yet is gone on with like any other, and one of a single turn remembers it", async () => {
+test("a conversation in which there is no message to send again is gone on with like any other, and one of a single turn remembers it", async () => {
   await using home = new TestHome();
   await talk(home, "api");
   await home.ok(["stop", "api"]);
-  expect(await home.ok(["resume", "api"])).toBe("api begins a new conversation (run 2)\n");
+  expect(await home.ok(["resume", "api"])).toBe("api started a new conversation (run 2)\n");
   await home.until("api", ({ status }) => status === "idle");
   await home.ok(["send", "api", "say first", "--wait"]);
   const { conversation } = await home.session("api");
   await home.ok(["stop", "api"]);
-  expect(await home.ok(["resume", "api"])).toBe(`api goes on with its conversation ${conversation} (run 3)\n`);
+  expect(await home.ok(["resume", "api"])).toBe(`api continues its conversation ${conversation} (run 3)\n`);
   await home.until("api", ({ status }) => status === "idle");
   expect((await home.session("api")).conversation).toBe(conversation);
 });

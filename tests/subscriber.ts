@@ -1,11 +1,11 @@
-/** Follows the journal over the SDK as a program would: each time a daemon dies under it, it comes back with its cursor. */
+/** Follows the journal over the SDK as a program does: it reconnects with its cursor each time a daemon dies. */
 import { setTimeout as delay } from "node:timers/promises";
 import { type AnyEvent, formatCursor, HoldfastError } from "@holdfast/contract";
 import { eventually, type TestHome } from "./home.ts";
 
 export class Subscriber implements AsyncDisposable {
   readonly events: AnyEvent[] = [];
-  /** How often it had to come back. */
+  /** The number of reconnects. */
   returns = -1;
   readonly #home: TestHome;
   readonly #stop = new AbortController();
@@ -19,7 +19,7 @@ export class Subscriber implements AsyncDisposable {
     });
   }
 
-  /** Waits until an event that fits has come. */
+  /** Waits for a matching event. */
   async until(fits: (event: AnyEvent) => boolean, patienceMs?: number): Promise<AnyEvent> {
     return eventually(() => {
       if (this.#failure) throw this.#failure;
@@ -46,13 +46,13 @@ export class Subscriber implements AsyncDisposable {
       } catch (error) {
         if (error instanceof HoldfastError && error.code !== "daemon_unreachable") throw error;
       }
-      // No daemon at the moment: a program that starts none by itself tries again.
+      // No daemon at the moment. A client that does not start one tries again.
       await delay(10, undefined, { signal: this.#stop.signal }).catch(() => {});
     }
   }
 }
 
-/** Places in the journal, one after the other, each once. */
+/** Consecutive journal positions, each once. */
 export function expectGapless(events: readonly AnyEvent[], from = 1): void {
   const places = events.map(({ seq }) => seq);
   const wrong = places.findIndex((seq, i) => seq !== from + i);

@@ -109,7 +109,7 @@ test("a cursor of another epoch, one beyond the end, and one that is none are cl
   await home.ok(["up"]);
   for (const follow of [[], ["-f"]]) {
     const foreign = await home.cli(["events", ...follow, "--after", "deadbeef:1"]);
-    expect(foreign).toMatchObject({ code: 13, stdout: "", stderr: expect.stringContaining("the cursor is of epoch deadbeef") });
+    expect(foreign).toMatchObject({ code: 13, stdout: "", stderr: expect.stringContaining("the cursor belongs to epoch deadbeef") });
     expect(foreign.stderr).toContain("take a new snapshot");
     const beyond = await home.cli(["events", ...follow, "--after", "1000"]);
     expect(beyond).toMatchObject({ code: 13, stdout: "", stderr: expect.stringContaining("the cursor 1000 is beyond the last event, 1") });

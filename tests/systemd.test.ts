@@ -89,7 +89,7 @@ test("the unit of boot install starts the daemon with this home, and stopping it
   const env = { XDG_RUNTIME_DIR: `/run/user/${process.getuid?.()}`, PATH: `${home.env.PATH}:${home.root}/a$b %c "d"` };
   const { todo } = await home.json<{ todo: string[] }>(["boot", "install"], { env });
   expect(todo).toEqual([]);
-  expect(await home.ok(["boot"], { env })).toContain("The daemon starts with the machine");
+  expect(await home.ok(["boot"], { env })).toContain("The daemon starts at boot");
   expect(home.systemctl("is-enabled", "holdfast.service")).toBe("enabled\n");
   home.systemctl("start", "holdfast.service");
   const daemon = (JSON.parse(readFileSync(`${home.path}/daemon.json`, "utf8")) as { pid: number }).pid;

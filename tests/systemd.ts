@@ -1,6 +1,6 @@
 /**
- * A real systemd user manager for a test, on machines that were booted with anything: in a mount namespace of its own, where the
- * system looks as one does that systemd has booted. Needs root.
+ * A real systemd user manager for a test, on a machine with any init system: in its own mount namespace, which looks as if systemd had
+ * booted it. Needs root.
  */
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -22,7 +22,7 @@ done
 exec /lib/systemd/systemd --user --log-target=null
 `;
 
-/** A home whose commands run as on a machine with systemd. */
+/** A home whose commands run as on a systemd machine. */
 export class SystemdHome extends TestHome {
   readonly #manager: ChildProcess;
   readonly #cgroup = `holdfast-test-${randomUUID()}`;
@@ -52,12 +52,12 @@ export class SystemdHome extends TestHome {
     return home;
   }
 
-  /** It is there, and does not answer. */
+  /** The manager exists but does not answer. */
   async stopManager(): Promise<void> {
     this.#manager.kill("SIGSTOP");
   }
 
-  /** The user's own `systemctl --user`, as in a login; what it printed. */
+  /** Runs the user's `systemctl --user` as in a login; returns its output. */
   systemctl(...args: string[]): string {
     const env = { ...this.env, XDG_RUNTIME_DIR: `/run/user/${process.getuid?.()}` };
     const { status, stdout, stderr } = spawnSync("nsenter", ["--mount", `--target=${this.#manager.pid}`, "systemctl", "--user", ...args], {
@@ -87,7 +87,7 @@ export class SystemdHome extends TestHome {
   }
 }
 
-/** Deepest first; false while a process that was killed is still in one. */
+/** Deepest first; returns false while a killed process is still in a group. */
 function removeCgroups(name: string): boolean {
   const made = globSync([`/sys/fs/cgroup/${name}/**/`, `/sys/fs/cgroup/*/${name}/**/`]);
   try {

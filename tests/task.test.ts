@@ -28,13 +28,13 @@ test("items are done after those they wait for, their turns in one conversation,
   const file = write(home, text);
   const lines = (await home.ok(["task", "run", "tasks.md", "--agent", "demo", "--parallel", "2"])).trim().split("\n");
   expect(lines.map((line) => line.replace(/in \d+s$/, "in time"))).toEqual([
-    "1 begun: Look around (demo, in the session tasks-1)",
+    "1 begun: Look around (demo, session tasks-1)",
     "1 turn 1 of 2 done",
     "1 turn 2 of 2 done",
     "1 done in time",
-    "3 begun: say three (demo, in the session tasks-3)",
+    "3 begun: say three (demo, session tasks-3)",
     "3 done in time",
-    "2 of 3 items done (1 was done before).",
+    "2 of 3 items done (1 done before).",
   ]);
   expect(read(file)).toBe(text.replaceAll("- [ ]", "- [x]"));
   expect(await prompts(home, "tasks-1")).toEqual(["Look around\n\nremember blue", "recall"]);
@@ -93,11 +93,11 @@ test("Ctrl+C tells what goes on, and a rerun carries on with it where it is, als
     told += chunk;
   });
   const [said] = (await once(first.stdout.setEncoding("utf8"), "data")) as [string];
-  expect(said).toContain("1 begun: Talk (demo, in the session tasks-1)");
+  expect(said).toContain("1 begun: Talk (demo, session tasks-1)");
   await eventually(asks);
   first.kill("SIGINT");
   expect((await once(first, "close"))[0]).toBe(130);
-  expect(told).toContain("1 in the session tasks-1 goes on without you; run it again to carry on with what is left");
+  expect(told).toContain("1 (session tasks-1) keeps running; run the command again to continue");
   expect(await asks()).toBe(true);
 
   const second = home.start(run);
@@ -109,7 +109,7 @@ test("Ctrl+C tells what goes on, and a rerun carries on with it where it is, als
   await home.ok(["approvals", "allow", "tasks-1"]);
   const { code, stdout } = await third;
   expect(code).toBe(0);
-  expect(stdout).toContain("1 goes on: Talk (demo, in the session tasks-1)");
+  expect(stdout).toContain("1 goes on: Talk (demo, session tasks-1)");
   expect(await prompts(home, "tasks-1")).toEqual(["Talk\n\nsay one", "tool shell true", "say three"]);
   expect(read(file)).toContain("- [x] Talk");
   expect(read(file)).toContain("- [x] say last");
@@ -141,7 +141,7 @@ test("an item whose session is gone is begun anew; one that was ticked before it
   // What is done by then, as if the run had died between the box and the word.
   writeFileSync(file, "- [ ] a\n  Turn 1: say again\n- [x] b\n  Turn 1: wait 60s\n");
   const lines = await home.ok(["task", "run", "tasks.md", "--agent", "demo"]);
-  expect(lines).toContain("1 begun: a (demo, in the session tasks-1)");
+  expect(lines).toContain("1 begun: a (demo, session tasks-1)");
   expect(await home.session("tasks-2")).toMatchObject({ status: "stopped", tasksCompleted: 1 });
 });
 

@@ -1,4 +1,4 @@
-/** A real terminal for a test: a pane of a private tmux server that has nothing to do with Holdfast's own. */
+/** A real terminal for a test: a pane of a private tmux server, separate from Holdfast's. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,18 +9,26 @@ export class Terminal implements Disposable {
   readonly #directory = mkdtempSync(path.join(tmpdir(), "hft-"));
   readonly #env: Record<string, string>;
 
-  /** Opens with a plain shell, in the environment given. */
-  constructor(options: { env: Record<string, string>; columns?: number; rows?: number }) {
+  /** Opens a plain shell in the environment given. The prompt ends with "$ "; it may have colours. */
+  constructor(options: {
+    env: Record<string, string>;
+    columns?: number;
+    rows?: number;
+    directory?: string;
+    prompt?: string;
+    term?: string;
+  }) {
     this.#env = options.env;
-    // What is written there must not meet what another test writes.
-    const place = ["-c", options.env.HOME ?? this.#directory];
+    // Tests that write files into one directory would disturb each other.
+    const place = ["-c", options.directory ?? options.env.HOME ?? this.#directory];
     const size = ["-x", String(options.columns ?? 100), "-y", String(options.rows ?? 30)];
-    // In words of its own: a shell that is given the line may keep the prompt from it, or stay in between.
-    this.tmux("-f", "/dev/null", "new-session", "-d", "-s", "terminal", ...place, ...size, "env", "PS1=$ ", "/bin/sh");
+    const shell = ["env", `PS1=${options.prompt ?? "$ "}`, ...(options.term ? [`TERM=${options.term}`] : []), "/bin/sh"];
+    // Separate words: tmux would run a single string through another shell, which may hide the prompt.
+    this.tmux("-f", "/dev/null", "new-session", "-d", "-s", "terminal", ...place, ...size, ...shell);
     this.tmux("set-option", "-g", "status", "off");
   }
 
-  /** Itself, once something was done on it; closed where that fails. */
+  /** Returns this terminal after `work`; closes it if that fails. */
   async after(work: (terminal: this) => Promise<unknown>): Promise<this> {
     try {
       await work(this);
@@ -41,18 +49,18 @@ export class Terminal implements Disposable {
     this.keys("Enter");
   }
 
-  /** Types a line for the shell once it asks for one: what is typed while a program still runs is that program's. */
+  /** Types a line once the shell shows its prompt: a running program would read it instead. */
   async command(text: string): Promise<void> {
     try {
-      await eventually(() => this.#asks());
+      await eventually(() => this.asksForLine());
     } catch {
       throw new Error(`the shell never asked for a line; the screen shows:\n${this.screen()}`);
     }
     this.line(text);
   }
 
-  /** Whether the shell has the terminal and the cursor stands behind its prompt. */
-  #asks(): boolean {
+  /** Whether the shell is in the foreground and the cursor is behind its prompt. */
+  asksForLine(): boolean {
     const [pid = "", x = "", y = ""] = this.tmux("display-message", "-p", "-t", "terminal", "#{pane_pid} #{cursor_x} #{cursor_y}")
       .trim()
       .split(" ");
@@ -62,7 +70,7 @@ export class Terminal implements Disposable {
     return foreground === pid && line.endsWith("$") && Number(x) === line.length + 1;
   }
 
-  /** Keys by tmux's names: `Enter`, `C-c`, `C-\\`. */
+  /** Keys by their tmux names: `Enter`, `C-c`, `C-\\`. */
   keys(...keys: string[]): void {
     this.tmux("send-keys", "-t", "terminal", ...keys);
   }
@@ -71,7 +79,7 @@ export class Terminal implements Disposable {
     return this.tmux("capture-pane", "-p", "-t", "terminal");
   }
 
-  /** Waits until the screen shows the text; what it shows then. */
+  /** Waits until the screen shows the text; returns the screen. */
   async shows(text: string | RegExp): Promise<string> {
     try {
       return await eventually(() => {
@@ -87,7 +95,7 @@ export class Terminal implements Disposable {
     this.tmux("resize-window", "-t", "terminal", "-x", String(columns), "-y", String(rows));
   }
 
-  /** The pid of the terminal's shell: what a closed terminal hangs up on. */
+  /** The pid of the terminal's shell, which gets the hangup when the terminal closes. */
   get shellPid(): number {
     return Number(this.tmux("display-message", "-p", "-t", "terminal", "#{pane_pid}"));
   }

@@ -102,7 +102,7 @@ test("spawn --best-of starts agents in turn on one prompt, each in a worktree of
   const other = await home.cli(["spawn", "demo", "--best-of", "2", "--name", "fix", "--prompt", "something else"], {
     cwd: repository.path,
   });
-  expect(other).toMatchObject({ code: 5, stderr: expect.stringContaining("there is a tournament named fix already") });
+  expect(other).toMatchObject({ code: 5, stderr: expect.stringContaining("a tournament named fix already exists") });
 });
 
 test("what cannot be for all of them is refused before anything is made", async () => {
@@ -244,7 +244,7 @@ test("keep merges one and removes the others, of which nothing is lost (NEW-13 w
   expect(nobody).toMatchObject({ code: 2, stderr: expect.stringContaining("this merges fix-2 and removes 2 workspaces") });
   expect(await home.cli(["keep", "fix", "--yes"])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("say which one of it to keep"),
+    stderr: expect.stringContaining("name one of its entries"),
   });
   const dirty = await home.cli(["keep", "fix-2", "--yes"]);
   expect(dirty).toMatchObject({ code: 30, stderr: expect.stringContaining("?? left.txt") });
@@ -260,13 +260,16 @@ test("keep merges one and removes the others, of which nothing is lost (NEW-13 w
     ["fix-3", true],
   ]);
   expect(kept.tournament).toMatchObject({ kept: "fix-2", keptAt: expect.any(String) });
-  expect(kept.notes).toEqual(["fix-2 still runs, in a workspace that is merged"]);
+  expect(kept.notes).toEqual(["fix-2 is still running in a merged workspace"]);
   for (const name of ["fix-1", "fix-3"]) expect((await home.session(name)).status).toBe("stopped");
   expect(existsSync(placeOf(tournament, 1))).toBe(false);
 
   const again = await home.json<Kept>(["keep", "fix-2", "--yes"]);
   expect([again.merged, again.removed]).toEqual([null, []]);
-  expect(await home.cli(["keep", "fix-1", "--yes"])).toMatchObject({ code: 6, stderr: expect.stringContaining("fix-2 was kept already") });
+  expect(await home.cli(["keep", "fix-1", "--yes"])).toMatchObject({
+    code: 6,
+    stderr: expect.stringContaining("fix-2 of fix was already kept"),
+  });
   const table = await home.ok(["compare", "fix"]);
   expect(table).toMatch(/^fix-1 +demo +stopped \(removed\)/m);
   expect(table).toMatch(/^fix-2 \* +demo/m);
@@ -292,8 +295,8 @@ test("keep says what it will do and asks, and does nothing unless it is told to"
   await terminal.command("holdfast keep fix-1; echo code=$?");
   const asked = await terminal.shows("Go on? [y/N]");
   expect(asked).toContain("fix-1 (demo) is merged into main");
-  expect(asked).toMatch(/fix-2 \(demo\) goes.*: 1 commit, 1 uncommitted file; holdfast workspace recover fix-2 brings it back/);
-  expect(asked).toMatch(/fix-3 \(demo\) goes.*: nothing was done in it/);
+  expect(asked).toMatch(/fix-2 \(demo\) will be removed.*: 1 commit, 1 uncommitted file; recover it: holdfast workspace recover fix-2/);
+  expect(asked).toMatch(/fix-3 \(demo\) will be removed.*: no changes/);
   terminal.line("n");
   await terminal.shows("code=1");
   expect((await names(home))[1]).toEqual(["fix-1", "fix-2", "fix-3"]);
@@ -304,14 +307,14 @@ test("keep says what it will do and asks, and does nothing unless it is told to"
   expect((await names(home))[1]).toEqual(["fix-1"]);
 });
 
-test("one that was merged before, by hand for one, is kept as it is; of one that did nothing nothing can be", async () => {
+test("one that was already merged, by hand for one, is kept as it is; of one that did nothing nothing can be", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);
   await worked(home, repository);
   repository.git("merge", "--quiet", "--ff-only", "holdfast/fix-1");
   expect(await home.cli(["keep", "fix-3", "--yes"])).toMatchObject({ code: 30 });
   expect((await names(home))[1]).toEqual(["fix-1", "fix-2", "fix-3"]);
-  expect(await home.ok(["keep", "fix-1", "--yes"])).toMatch(/^fix-1 was merged before\nfix-2 removed; .*\nfix-3 removed; /);
+  expect(await home.ok(["keep", "fix-1", "--yes"])).toMatch(/^fix-1 was already merged\nfix-2 removed; .*\nfix-3 removed; /);
 });
 
 test("a keep whose daemon dies in the middle is ended by a second one", async () => {
@@ -395,7 +398,7 @@ test("one answer trusts all worktrees of a repository, also later ones, and no o
   const [first] = waiting.filter(({ name }) => name === "fix-1");
   expect(first).toMatchObject({ for: "trust", channel: "screen", answers: ["allow", "deny", "answer"], status: "open" });
   expect(first?.text).toContain("Do you trust this folder?");
-  expect(await home.ok(["approvals", "show", "fix-1"])).toMatch(/asks whether it may trust its folder[\s\S]*No, exit[\s\S]*Yes, I trust/);
+  expect(await home.ok(["approvals", "show", "fix-1"])).toMatch(/asks to trust its folder[\s\S]*No, exit[\s\S]*Yes, I trust/);
 
   // An agent trusts nothing for its children.
   const own = await home.json<Session>(["run", "--name", "parent", "--", "sleep", "1000"]);

@@ -41,7 +41,7 @@ describe.runIf(CAN_MAKE_USERS)("with another user of this machine, made for the 
     const { socket, url } = await letIn(home, user);
     expect(lstatSync(socket).mode & 0o777).toBe(0o660);
     expect(lstatSync(path.dirname(socket)).mode & 0o777).toBe(0o750);
-    expect(await home.ok(["status"])).toContain(`It is shared with the users of ${user.name}, for those with a token: HOLDFAST_URL=${url}`);
+    expect(await home.ok(["status"])).toContain(`It is shared with the users of ${user.name} who have a token: HOLDFAST_URL=${url}`);
     expect(user.cli("ls").stdout).toMatch(/chat +working/);
     expect(JSON.parse(user.cli("status", "--json").stdout)).toMatchObject({ actor: `token:${user.name}`, scope: "driver" });
     const { HOLDFAST_TOKEN: token = "" } = user.env;
@@ -67,7 +67,7 @@ describe.runIf(CAN_MAKE_USERS)("with another user of this machine, made for the 
     execFileSync(file, words, { cwd: "/" });
     expect(await home.cli(["up", "--share", user.name])).toMatchObject({
       code: 14,
-      stderr: expect.stringContaining("not a directory of yours"),
+      stderr: expect.stringContaining("not a directory that you own"),
     });
     execFileSync("rmdir", [sharedDirectory]);
     expect(await home.cli(["up", "--share", "no-such-group"])).toMatchObject({ code: 2 });
@@ -115,7 +115,7 @@ describe.runIf(CAN_MAKE_USERS)("with another user of this machine, made for the 
       await mine.shows("got theirs");
       expect(await home.ok(["logs", "chat", "--raw"])).not.toContain("not yet");
       theirs.keys("C-\\");
-      await theirs.shows("chat: detached; it goes on");
+      await theirs.shows("chat: detached; it keeps running");
       await theirs.shows("code=0");
       await home.until("chat", (session: Session) => session.attachments.length === 1);
     });

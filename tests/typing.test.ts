@@ -53,9 +53,9 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     const { pid } = await start(home, script);
     await home.ok(["wait", "it", "--for", "output=ready"]);
     const told = await home.ok(["send", "it", "-", "--no-enter"], { input: text });
-    if (host === "tmux") expect(told).toBe("15 MB given to tmux, which types them as fast as it reads\n");
+    if (host === "tmux") expect(told).toBe("15 MB passed to tmux, which types them as fast as it reads\n");
     else {
-      expect(told).toContain("15 MB of what was typed wait: it is not reading now");
+      expect(told).toContain("15 MB of input are waiting: it is not reading now");
       expect(told).toContain("holdfast stop it");
       const holder = inspect(pid ?? 0)?.parent ?? 0;
       expect(mostResidentBytes(holder)).toBeLessThan(60 << 20);
@@ -75,7 +75,7 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     await using home = new TestHome();
     await start(home, "exec cat");
     const refused = await home.cli(["send", "it", "-"], { input: Buffer.from("caf\xe9\n", "latin1") });
-    expect(refused).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("not text in UTF-8; nothing was typed") });
+    expect(refused).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("not UTF-8 text; nothing was typed") });
     expect(refused.stderr).toContain("iconv");
     expect(await home.ok(["events", "--type", "session.input_requested"])).toBe("");
   });
@@ -107,7 +107,7 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     writeFileSync(path.join(home.root, "go"), "");
     const never = await waiting;
     expect(never.code).toBe(16);
-    expect(never.stderr).toContain("has ended without printing it");
+    expect(never.stderr).toContain("ended without printing a match");
     expect(await home.ok(["wait", "it"])).toBe("it has ended: done\n");
     expect(await home.ok(["wait", "it", "--for", "output=b.e"])).toBe("bye\n");
   });

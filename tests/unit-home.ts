@@ -1,4 +1,4 @@
-/** Unit tests have a home of their own: nothing that runs in this process touches the one of whoever runs them. */
+/** Gives unit tests their own home, so that they never touch the home of the person who runs them. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -110,8 +110,8 @@ test("an older version refuses a newer daemon and a newer journal, says what to 
   const refused = await older.cli(home, ["stop", name]);
   expect(refused).toMatchObject({ code: 11, stdout: "" });
   expect(refused.stderr).toBe(
-    `holdfast: this is holdfast ${OLD}, but the running daemon is the newer ${NEW}\n` +
-      `  use holdfast ${NEW}, or end its daemon with that version's: holdfast down (sessions keep running)\n`,
+    `holdfast: this is holdfast ${OLD}, but the running daemon is the newer version ${NEW}\n` +
+      `  use holdfast ${NEW}, or stop the daemon with it: holdfast down (sessions keep running)\n`,
   );
 
   await newer.cli(home, ["down"]);
@@ -119,8 +119,8 @@ test("an older version refuses a newer daemon and a newer journal, says what to 
   const unread = await older.cli(home, ["ls"]);
   expect(unread).toMatchObject({ code: 11, stdout: "" });
   expect(unread.stderr).toBe(
-    `holdfast: the daemon did not start: the database is of a newer Holdfast (schema 1000, this one knows ${schema})\n` +
-      "  install the newer Holdfast again; nothing was changed\n",
+    `holdfast: the daemon did not start: the database is from a newer Holdfast (schema 1000; this version knows ${schema})\n` +
+      "  install the newer Holdfast; nothing was changed\n",
   );
   expect(lives(pid ?? 0)).toBe(true);
   schemaOf(home, schema);

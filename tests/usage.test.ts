@@ -85,7 +85,7 @@ test("what is not known is said, and counted: a model without a price, tokens th
   expect(text).toMatch(/^web +1 .*\?$/m);
   expect(text).toMatch(/^total +3 .*≥\$0\.01$/m);
   expect(text).toContain("at least $0.01, 2 turns of unknown cost");
-  expect(text).toContain('give one in config.toml: [prices."scripted"]');
+  expect(text).toContain('set one in config.toml: [prices."scripted"]');
   expect(await home.ok(["show", "api"])).toMatch(/cost +1 turn of unknown cost/);
   const [event] = await recorded(home);
   expect(event?.data).toMatchObject({ turn: "1", model: "scripted", input: 10, output: 5, cost: null, source: "transcript", name: "api" });
@@ -99,7 +99,7 @@ test("a price in config.toml counts, also for what was used before; one that is 
   await home.ok(["down"]);
   configure(home, '[prices."scripted"]\ninput = 2.5\noutput = 10\nin_put = 3\n');
   const { stderr } = await home.cli(["up"]);
-  expect(stderr).toMatch(/nothing is called prices\.scripted\.in_put, and it is passed over; did you mean input\?/);
+  expect(stderr).toMatch(/there is no setting prices\.scripted\.in_put; it is ignored; did you mean input\?/);
   expect(await home.json<UsageReport>(["usage"])).toMatchObject({ total: { cost: 2.5, unknownCosts: 0 }, unpriced: [] });
   await home.ok(["down"]);
   configure(home, '[prices."scripted"]\ninput = "much"\n');
@@ -120,9 +120,9 @@ test("what a removed session spent stays spent, by day, agent and model", async 
   expect((await home.json<UsageReport>(["usage", "--by", "agent"])).rows).toMatchObject([{ key: "demo", input: 1000 }]);
   expect((await home.json<UsageReport>(["usage", "--by", "model"])).rows).toMatchObject([{ key: "claude-opus-4-5" }]);
   expect((await home.json<UsageReport>(["usage", "--by", "session"])).rows).toMatchObject([{ key: id, label: "api" }]);
-  expect(await home.ok(["usage", "--by", "group"])).toMatch(/^Nothing was used in groups\. In all: 1k in/);
+  expect(await home.ok(["usage", "--by", "group"])).toMatch(/^No usage in groups\. In all: 1k in/);
   expect((await home.json<UsageReport>(["usage", "--since", "1ms"])).rows).toEqual([]);
-  expect(await home.ok(["usage", "--since", "1ms"])).toBe("Nobody told of anything used in that time.\n");
+  expect(await home.ok(["usage", "--since", "1ms"])).toBe("No usage reported in that time.\n");
 });
 
 test("each call counts once, also when the daemon is killed at any time, the agent is resumed, and its conversation forked", async () => {
@@ -206,7 +206,7 @@ test("usage refuses what it does not know, and says what it does", async () => {
   expect(unknown.stderr).toContain("day");
   expect(await home.cli(["usage", "a", "b"])).toMatchObject({ code: 2 });
   expect(await home.cli(["usage", "nobody"])).toMatchObject({ code: 3 });
-  expect(await home.ok(["usage"])).toBe("Nobody told of anything used in that time.\n");
+  expect(await home.ok(["usage"])).toBe("No usage reported in that time.\n");
   using client = home.client();
   await expect(client.call("getUsage", { query: { timeZone: "Mars/Olympus" } })).rejects.toMatchObject({ code: "usage" });
 });

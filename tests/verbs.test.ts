@@ -52,7 +52,7 @@ test("an ambiguous id prefix is an error of its own that lists the candidates, a
   const { error } = JSON.parse(renamed.stderr) as { error: ErrorBody };
   expect(error.code).toBe("session_ambiguous");
   expect(error.candidates).toEqual([`${first.id} (${first.name})`, `${second.id} (${second.name})`]);
-  expect(error.hint).toBe("give more of the id, or the name");
+  expect(error.hint).toBe("use more of the id, or the name");
   expect((await home.json<Session[]>(["ls", first.id, second.id])).map(({ name, status }) => `${name} ${status}`)).toEqual([
     `${first.name} working`,
     `${second.name} working`,
@@ -64,7 +64,7 @@ test("an unknown name is an error of its own that lists what may have been meant
   const first = await home.cli(["show", "nothing"]);
   expect(first.code).toBe(3);
   expect(first.stderr).toBe(
-    'holdfast: no session has the name, id or id prefix "nothing"\n  there are no sessions yet; start one with: holdfast run -- COMMAND\n',
+    'holdfast: no session has the name, id or id prefix "nothing"\n  there are no sessions yet; start one: holdfast run -- COMMAND\n',
   );
   await home.run("sleep 1000", "--name", "build");
   await home.run("sleep 1000", "--name", "tests");
@@ -76,7 +76,7 @@ test("an unknown name is an error of its own that lists what may have been meant
     expect(stderr).not.toContain("tests");
   }
   // Nothing is alike: all of them are candidates, and none is a guess.
-  expect((await home.cli(["show", "zzzzzz"])).stderr).toContain("choose from: build, tests\n  list them with: holdfast ls --all\n");
+  expect((await home.cli(["show", "zzzzzz"])).stderr).toContain("choose from: build, tests\n  list sessions: holdfast ls --all\n");
   expect((await home.cli(["rename", "biuld", "x"])).code).toBe(3);
 });
 
@@ -120,17 +120,18 @@ test("the pool view has everything running and recent with status, duration, out
   expect((await home.json<Session[]>(["ls"])).map(({ name }) => name)).toEqual(["running", "bad"]);
 
   const [heads = "", ...lines] = (await home.ok(["ls", "--all"])).trimEnd().split("\n");
-  expect(heads.split(/ {2,}/)).toEqual(["NAME", "STATUS", "AGENT", "FOR", "LAST OUTPUT", "PID", "ID", "DIRECTORY", "OUTPUT"]);
+  expect(heads.split(/ {2,}/)).toEqual(["NAME", "STATUS", "AGENT", "FOR", "LAST OUTPUT", "ABOUT", "DIRECTORY", "OUTPUT"]);
   const rows = lines.map((line) => line.split(/ {2,}/));
   expect(rows.map(([name, status, agent]) => [name, status, agent])).toEqual([
+    ["bad", "failed (3)", "shell"],
     ["running", "working", "shell"],
     ["good", "done", "shell"],
-    ["bad", "failed (3)", "shell"],
     ["ended", "stopped (SIGTERM)", "shell"],
   ]);
-  for (const [index, [, , , duration, , pid, id, directory, output]] of rows.entries()) {
+  for (const [name, , , duration, , about, directory, output] of rows) {
+    const session = all.find((each) => each.name === name);
     expect(duration).toMatch(/^\d+s$/);
-    expect([pid, id, directory, output]).toEqual([String(all[index]?.pid), all[index]?.id, home.root, all[index]?.outputPath]);
+    expect([about, directory, output]).toEqual([`sh -c '${session?.command.at(-1)}'`, home.root, session?.outputPath]);
   }
 });
 
@@ -153,7 +154,8 @@ test("rename refuses a name that is taken or not allowed, and changes nothing", 
   expect(taken).toEqual({
     code: 5,
     stdout: "",
-    stderr: 'holdfast: there is a session named "two" already\n  choose another name, or rename or remove that one: holdfast rm two\n',
+    stderr:
+      'holdfast: an ended session has the name "two"\n  continue it: holdfast resume two; remove it: holdfast rm two; rename it: holdfast rename two NEW-NAME\n',
   });
   expect((await home.cli(["rename", "one", "a:b"])).code).toBe(2);
   expect((await home.cli(["rename", "one"])).stderr).toContain("usage: holdfast rename NAME NEW-NAME");

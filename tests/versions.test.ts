@@ -48,8 +48,8 @@ test("a newer CLI inside a run does not replace the daemon, and says who can", a
     const text = await home.ok(["logs", "inside"]);
     return (text.match(/code=/g)?.length ?? 0) === 2 && text;
   });
-  expect(said).toContain("the daemon is older than this holdfast, and may not be replaced from here");
-  expect(said).toContain("replace it from a terminal of your own: holdfast up\ncode=11\n");
+  expect(said).toContain("the daemon is older than this holdfast and cannot be replaced from here");
+  expect(said).toContain("replace it from your own terminal: holdfast up\ncode=11\n");
   expect(said).toContain("a session may not do this (shutdown)");
   expect(said).toMatch(/code=20\n$/);
   expect(await home.daemonPid()).toBe(daemon);
@@ -77,12 +77,12 @@ test("an older CLI gets one clear line and changes nothing, but can end the daem
   for (const args of [["ls"], ["run", "--", "true"], ["stop", "ticker"], ["events", "-f"], ["logs", "-f", "ticker"]]) {
     const { code, stdout, stderr } = await older.cli(home, args);
     expect({ args, code, stdout }).toEqual({ args, code: 11, stdout: "" });
-    expect(stderr.split("\n")[0]).toBe(`holdfast: this is holdfast 0.0.1, but the running daemon is the newer ${VERSION}`);
+    expect(stderr.split("\n")[0]).toBe(`holdfast: this is holdfast 0.0.1, but the running daemon is the newer version ${VERSION}`);
     expect(stderr.trimEnd().split("\n").length).toBeLessThanOrEqual(2);
   }
   expect(await home.daemonPid()).toBe(daemon);
 
-  expect(await older.cli(home, ["down"])).toMatchObject({ code: 0, stdout: "The daemon has ended. Sessions keep running.\n" });
+  expect(await older.cli(home, ["down"])).toMatchObject({ code: 0, stdout: "The daemon has stopped. Sessions keep running.\n" });
   expect(lives(daemon)).toBe(false);
   expect(await home.session("ticker")).toMatchObject({ status: "working", pid: before.pid });
 });
@@ -105,7 +105,7 @@ test("a follower of the older version leaves with a clear line when its daemon i
   expect(await ended).toBe(11);
   const { stdout, stderr } = said;
   expect(parse(stdout).at(0)).toMatchObject({ seq: 1, type: "daemon.started" });
-  expect(stderr).toContain(`this is holdfast ${VERSION}, but the running daemon is the newer 99.0.0`);
+  expect(stderr).toContain(`this is holdfast ${VERSION}, but the running daemon is the newer version 99.0.0`);
 });
 
 test("an old Node gets one line that says what is needed, and its own exit code", async () => {

@@ -24,11 +24,17 @@ test("ls --watch on a terminal shows what happens as it happens, and gives the t
   await terminal.shows(/^third +stopped/m);
   await home.ok(["rm", "first"]);
   await eventually(() => !terminal.screen().includes("first"));
-  expect(terminal.screen()).toContain("Ctrl+C leaves");
-  terminal.keys("C-c");
+  expect(terminal.screen()).toContain("q quits");
+  terminal.keys("x", "y", "q");
   const after = await terminal.shows("code=0");
   expect(after).toContain("before");
   expect(after).not.toContain("third ");
+  // No key of those is on the screen, and the terminal echoes again.
+  expect(after).not.toMatch(/[xy]q?code=0/);
+  await terminal.command("holdfast ls --watch; echo again=$?");
+  await terminal.shows("q quits");
+  terminal.keys("C-c");
+  await terminal.shows("again=0");
 });
 
 test("ls --watch fits the terminal, also after its size has changed", async () => {
@@ -41,9 +47,9 @@ test("ls --watch fits the terminal, also after its size has changed", async () =
   await terminal.shows(directory);
   terminal.resize(110, 20);
   await terminal.shows(/^a-readable-name .* …[\w-]*-terminals$/m);
-  expect(terminal.screen()).toMatch(/^NAME .* PID +ID +DIRECTORY$/m);
+  expect(terminal.screen()).toMatch(/^NAME .* LAST OUTPUT +ABOUT +DIRECTORY$/m);
   terminal.resize(80, 20);
-  await terminal.shows(/^NAME +STATUS +AGENT +FOR +LAST OUTPUT +ID +DIRECTORY$/m);
+  await terminal.shows(/^NAME +STATUS +AGENT +FOR +ABOUT +DIRECTORY$/m);
   await terminal.shows(/^a-readable-name .* …[\w-]+inals$/m);
   terminal.keys("C-c");
 });
@@ -73,7 +79,7 @@ test("ls --watch into a pipe prints tables without escape sequences", async () =
   const lines = linesOf(child);
   await eventually(() => lines.some((line) => /^one +working/.test(line)));
   await home.ok(["stop", "one"]);
-  await eventually(() => lines.at(-1) === "Nothing runs.");
+  await eventually(() => lines.at(-1) === "No session is running.");
   expect(lines.join("")).not.toContain("\x1b");
   child.kill("SIGINT");
 });
@@ -87,7 +93,7 @@ test("ls --tree --watch keeps the tree as it grows", async () => {
   await home.ok(["send", "above", "go"]);
   await eventually(() => lines.some((line) => /^└─ below +working/.test(line)));
   await home.ok(["stop", "--tree", "above"]);
-  await eventually(() => lines.at(-1) === "Nothing runs.");
+  await eventually(() => lines.at(-1) === "No session is running.");
   child.kill("SIGINT");
   const json = home.start(["ls", "--tree", "--watch", "--json", "--all"]);
   const shown = linesOf(json);
@@ -108,7 +114,7 @@ test("what follows a daemon does not start it again when somebody has ended it",
   await home.ok(["down"]);
   for (const [index, end] of ends.entries()) {
     expect(await end.code, commands[index]?.join(" ")).toBe(10);
-    expect(end.complained).toBe("holdfast: the daemon has been ended\n  holdfast up starts it again\n");
+    expect(end.complained).toBe("holdfast: the daemon was stopped\n  start it: holdfast up\n");
   }
   expect(home.processes().filter(({ name }) => name.startsWith("node"))).toEqual([]);
   expect((await home.session("one")).status).toBe("working");

@@ -1,4 +1,4 @@
-/** A terminal through the daemon's TCP address, as a program with a token opens one: every byte it sends reaches the daemon as it is. */
+/** A terminal over the daemon's TCP address, as a program with a token opens it: every byte it sends reaches the daemon unchanged. */
 import { connect, type Socket } from "node:net";
 import { type AttachPlan, BYTES, decodeMessage, encodeFrame, encodeMessage, FrameReader, type FromHolder } from "@holdfast/contract";
 import { VERSION } from "@holdfast/contract/version";
@@ -29,7 +29,7 @@ export class WireTerminal implements Disposable {
     this.#socket.write(`${[...head, `authorization: Bearer ${token}`].join("\r\n")}\r\n\r\n`);
   }
 
-  /** Once the daemon has said what it shows; throws what it answered instead. */
+  /** Resolves when the daemon reports what it shows; throws its error otherwise. */
   static async open(url: string, options: { ref: string; token: string; readOnly?: boolean; take?: boolean }): Promise<WireTerminal> {
     const query = { ...(options.readOnly ? { readOnly: "true" } : {}), ...(options.take ? { take: "true" } : {}) };
     const terminal = new WireTerminal(url, { ...options, query });
@@ -39,7 +39,7 @@ export class WireTerminal implements Disposable {
     return terminal;
   }
 
-  /** What it was said to show, the last one at the end. */
+  /** The screens that the daemon reported, the last one at the end. */
   get plans(): AttachPlan[] {
     return this.messages.flatMap((message) => (message.t === "attached" ? [message.plan as AttachPlan] : []));
   }
@@ -48,7 +48,7 @@ export class WireTerminal implements Disposable {
     return !this.#closed;
   }
 
-  /** In frames of their own. */
+  /** Each in its own frame. */
   keys(...keys: string[]): void {
     for (const each of keys) this.#socket.write(encodeFrame(BYTES, Buffer.from(each, "latin1")));
   }
@@ -57,7 +57,7 @@ export class WireTerminal implements Disposable {
     this.#socket.write(encodeMessage(message));
   }
 
-  /** Waits until the text has been shown. */
+  /** Waits until the text was shown. */
   async shows(text: string): Promise<void> {
     await eventually(() => this.shown.includes(text)).catch(() => {
       throw new Error(`the wire never showed ${text}; it showed ${JSON.stringify(this.shown.slice(-2000))}`);

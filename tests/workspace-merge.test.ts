@@ -251,7 +251,7 @@ describe("push and pull requests", () => {
     const without = await home.cli(["workspace", "pr", "fix"], { env: { PATH: `${alone}:${path.dirname(process.execPath)}` } });
     expect(without).toMatchObject({
       code: 7,
-      stderr: expect.stringMatching(/is pushed to origin, but gh[\s\S]*https:\/\/cli\.github\.com/),
+      stderr: expect.stringMatching(/was pushed to origin, but gh[\s\S]*https:\/\/cli\.github\.com/),
     });
   });
 });

@@ -138,7 +138,7 @@ describe("rm", () => {
     for (const verb of [["diff"], ["merge", "--commit", "all"], ["pr"]] as const)
       expect((await refusal(home, ["workspace", verb[0], "fix", ...verb.slice(1)])).error.message).toBe(gone);
     const { error } = await refusal(home, ["workspace", "rm", "fix"]);
-    expect([error.code, error.message]).toEqual(["would_lose_work", expect.stringContaining("fix cannot be brought back")]);
+    expect([error.code, error.message]).toEqual(["would_lose_work", expect.stringContaining("fix cannot be recovered")]);
     expect(error.hint).toContain("--force");
     expect((await show(home, "fix")).sessions).toEqual(["inside"]);
     renameSync(`${repository.path}-moved`, repository.path);
@@ -186,7 +186,7 @@ describe("rm", () => {
     repository.git("branch", "mine");
     const { path: tree } = await repository.workspace("fix", "--branch", "mine");
     repository.commit({ "b.txt": "b\n" }, "second", tree);
-    expect((await home.cli(["workspace", "rm", "fix"])).stderr).toMatch(/the branch mine stays: it was there before/);
+    expect((await home.cli(["workspace", "rm", "fix"])).stderr).toMatch(/the branch mine stays: it existed before the workspace/);
     expect(repository.git("log", "-1", "--format=%s", "mine")).toBe("second");
     const directory = path.join(home.root, "plain");
     mkdirSync(directory);
@@ -299,7 +299,7 @@ describe("recover", () => {
     const tip = repository.commit({ "b.txt": "b\n" }, "second", tree);
     expect(await refusal(home, ["workspace", "recover", "fix"])).toMatchObject({
       code: 5,
-      error: { message: expect.stringContaining("is there") },
+      error: { message: expect.stringContaining("exists") },
     });
     rmSync(tree, { recursive: true });
     await home.ok(["workspace", "recover", "fix"]);
@@ -367,7 +367,7 @@ describe("gc", () => {
     expect(repository.git("log", "-1", "--format=%s", "holdfast/gone-with-work")).toBe("gone-with-work 2");
     // What was removed now can be brought back; what was old cannot, and it is said.
     await home.ok(["workspace", "recover", "merged"]);
-    expect((await refusal(home, ["workspace", "recover", "old"])).error.message).toBe("nothing of old is left to bring back");
+    expect((await refusal(home, ["workspace", "recover", "old"])).error.message).toBe("nothing of old is left to recover");
     expect(await events(home, "workspace.forgotten")).toMatchObject([{ name: "old" }]);
   });
 
@@ -391,7 +391,7 @@ describe("gc", () => {
     const { removed, kept } = await home.json<CollectOutcome>(["workspace", "gc", "--yes"]);
     expect(removed).toMatchObject([{ kind: "unknown", what: stray("empty2ab") }]);
     expect(kept.map(({ what, why }) => [what, why])).toEqual([
-      [stray("making2abc"), expect.stringContaining("being made")],
+      [stray("making2abc"), expect.stringContaining("is being created")],
       [stray("written2ab"), expect.stringContaining("Working Context")],
     ]);
     expect(existsSync(path.join(stray("making2abc"), "app/a.txt"))).toBe(true);

@@ -246,7 +246,7 @@ test("who no longer waits for a set-up is told that it goes on, and how to end i
   await eventually(async () => (await home.json<Workspace[]>(["workspace", "ls"])).some(({ setup }) => setup?.state === "running"));
   waiting.kill("SIGINT");
   expect(await left).toBe(130);
-  expect((await said).join("")).toContain("it goes on without you");
+  expect((await said).join("")).toContain("the setup continues in the background");
   await home.ok(["workspace", "rm", "cave", "--force"]);
   expect(await home.json<Session[]>(["ls", "--all"])).toEqual([]);
 });
@@ -280,8 +280,8 @@ describe("what is in the way is refused, and nothing is left of it", () => {
   test.each<[string, (repository: TestRepository) => string[], string]>([
     ["a base that is not there", () => ["--base", "nowhere"], 'there is no branch or commit "nowhere"'],
     ["a branch that is checked out elsewhere", () => ["--branch", "main"], "the branch main is checked out in "],
-    ["a name that no branch can have", () => ["--branch", "a..b"], '"a..b" cannot be the name of a branch'],
-    ["a branch below another", () => ["--branch", "main/x"], "there can be no branch main/x: there is a branch main"],
+    ["a name that no branch can have", () => ["--branch", "a..b"], '"a..b" is not a valid branch name'],
+    ["a branch below another", () => ["--branch", "main/x"], "the branch main/x cannot be created: the branch main exists"],
   ])("%s", async (_, flags, message) => {
     await using home = new TestHome();
     const repository = new TestRepository(home);
@@ -296,7 +296,7 @@ describe("what is in the way is refused, and nothing is left of it", () => {
     await using home = new TestHome();
     const repository = new TestRepository(home, {});
     const refused = await home.cli(["run", "--worktree", "--", "true"], { cwd: repository.path });
-    expect(refused).toMatchObject({ code: 7, stderr: expect.stringContaining("has no commit yet") });
+    expect(refused).toMatchObject({ code: 7, stderr: expect.stringContaining("has no commits, and") });
     expect(refused.stderr).toContain("git commit --allow-empty");
   });
 
@@ -401,7 +401,7 @@ describe("repositories of every kind", () => {
     const more = path.join(home.root, "more");
     mkdirSync(more);
     const { stderr } = await home.cli(["run", "--worktree", "--", "true"], { cwd: more });
-    expect(stderr).toBe("note: not a git repository: sessions work in the directory itself, with no branch and nothing to merge\n");
+    expect(stderr).toBe("note: not a git repository: sessions work in the directory itself, without a branch and without merging\n");
   });
 });
 
@@ -540,7 +540,7 @@ test("a repository's commands and copies run once a person has trusted exactly t
   // What a person decided outlives the daemon, and is taken back by its hash.
   await home.killDaemon();
   expect((await create("five")).code).toBe(0);
-  expect(await home.ok(["trust", "revoke", trusted[1]?.hash ?? ""])).toContain("is not trusted any more");
+  expect(await home.ok(["trust", "revoke", trusted[1]?.hash ?? ""])).toContain("is no longer trusted");
   expect((await create("six")).code).toBe(48);
   expect((await create("six", "--no-setup")).code).toBe(48);
   expect(await home.json(["trust", "add", "--yes"], { cwd: repository.path })).toMatchObject({ copy: ["a.txt"] });

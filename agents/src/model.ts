@@ -1,5 +1,6 @@
 // The scripted model by hand: `npm run model -- --port 8088`. What a prompt may say is in agents/README.md.
 
+import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { startModel } from "./model/server.ts";
 
@@ -7,10 +8,13 @@ const { values } = parseArgs({
   options: {
     port: { type: "string", default: "0" },
     socket: { type: "string" },
+    /** A JSON file of prompts and the script that answers each. */
+    plays: { type: "string" },
     /** Ends with its standard input: whoever started it may be killed. */
     attended: { type: "boolean", default: false },
   },
 });
-const model = await startModel({ port: Number(values.port), socket: values.socket });
+const plays = values.plays === undefined ? undefined : JSON.parse(readFileSync(values.plays, "utf8"));
+const model = await startModel({ port: Number(values.port), socket: values.socket, plays });
 console.log(model.url);
 if (values.attended) process.stdin.resume().once("end", () => process.exit(0));

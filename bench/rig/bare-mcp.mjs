@@ -1,4 +1,4 @@
-/** An MCP server with one tool that does nothing, as small as the SDK makes it. */
+/** An MCP server with one tool that does nothing: the minimum that the SDK allows. */
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";

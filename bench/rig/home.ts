@@ -1,4 +1,4 @@
-/** A throw-away home with the product as an installed package has it: a copy, so that a build in the checkout changes nothing half-way. */
+/** A throw-away home with the product as an installed package: a copy, so that a build in the checkout does not change it during a run. */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -29,7 +29,7 @@ export class BenchHome extends TestHome {
     await super[Symbol.asyncDispose]();
   }
 
-  /** As the SDK does it: one request after the other on one connection. */
+  /** As the SDK does: sequential requests on one connection. */
   async spawnMany(
     client: HoldfastClient,
     count: number,
@@ -45,7 +45,7 @@ export class BenchHome extends TestHome {
     return runDirectory(openHome(this.env), session.id, 1);
   }
 
-  /** Pids of everything that is Holdfast's own, by part. */
+  /** The pids of Holdfast's own processes, by part. */
   async parts(sessions: readonly Session[]): Promise<Record<"daemon" | "client" | "server" | "recorders", number[]>> {
     const { pid, tmux } = await this.json<{ pid: number; tmux: { pid: number } }>(["status"]);
     const children = [...allProcesses().values()].filter((info) => info.parent === pid && !info.zombie);
@@ -58,16 +58,16 @@ export class BenchHome extends TestHome {
   }
 }
 
-/** In place of an agent: it takes whatever arguments the agent would be given. */
+/** Replaces an agent and accepts all its arguments. */
 export const SLEEPER = ["sh", "-c", "exec sleep 1000000", "agent"];
 
-/** A recorder says its pid a moment after its program was started. */
+/** A recorder reports its pid a moment after its program starts. */
 export function recorderOf(directory: string): Promise<number> {
   const file = path.join(directory, "recorder");
   return eventually(() => (existsSync(file) ? Number(readFileSync(file, "utf8")) : 0) || undefined);
 }
 
-/** An environment of the usual size. */
+/** An environment of typical size. */
 export function usualEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
   const { HOLDFAST_HOME: _home, ...rest } = env;
   return {

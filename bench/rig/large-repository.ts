@@ -1,11 +1,14 @@
-/** A repository of 50,000 files, made by one `git fast-import` rather than by writing them. `small` is its first commit, with one file; `main` is after it. */
+/**
+ * A repository of 50,000 files, made by one `git fast-import`, which is faster than writing them. `small` is its first commit, with
+ * one file; `main` is the second.
+ */
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
 export const FILES = 50_000;
 
-/** Files are in directories of 50, in groups of 20. */
+/** Directories of 50 files, in groups of 20. */
 function fileName(index: number): string {
   return `src/part${Math.floor(index / 1000)}/unit${Math.floor(index / 50) % 20}/file${index % 50}.txt`;
 }
@@ -32,7 +35,7 @@ export class LargeRepository {
     this.git(["reset", "--quiet", "--hard"]);
   }
 
-  /** As it is where people work: its index is younger than every file of it. */
+  /** Like a checkout in daily use: its index is newer than all its files. */
   async settle(): Promise<void> {
     await delay(1100);
     this.git(["status"]);
@@ -48,7 +51,7 @@ export class LargeRepository {
     }).trimEnd();
   }
 
-  /** A commit on top of `main` for each, which changes ten files that no other changes, and the same line of one that all of them change. */
+  /** One commit on top of `main` each: it changes ten files that no other commit changes, and the same line of a shared file. */
   commits({ count, round }: { count: number; round: number }): string[] {
     const side = (index: number) => `refs/bench/${round}/${index}`;
     const changes = Array.from({ length: count }, (_, index) => [
@@ -61,7 +64,7 @@ export class LargeRepository {
     return Array.from({ length: count }, (_, index) => this.git(["rev-parse", side(index)]));
   }
 
-  /** All at once. */
+  /** All in one call. */
   move(refs: Readonly<Record<string, string>>): void {
     const lines = Object.entries(refs).map(([ref, to]) => `update ${ref} ${to}\n`);
     this.git(["update-ref", "--stdin"], lines.join(""));

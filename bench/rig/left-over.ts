@@ -1,7 +1,7 @@
-/** What has to be taken down when somebody interrupts a benchmark: `await using` does not hear of a signal. */
+/** Resources to clean up when a signal interrupts a benchmark, because a signal skips `await using`. */
 const open = new Set<AsyncDisposable>();
 
-/** To be called by what opens something that outlives the process; answers how to say that it is closed. */
+/** Registers something that outlives the process; returns a function that marks it as closed. */
 export function opened(what: AsyncDisposable): () => void {
   open.add(what);
   return () => open.delete(what);

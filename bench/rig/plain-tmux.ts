@@ -1,6 +1,6 @@
 /**
- * The baseline: a tmux server of its own with its default configuration, driven by a bare script over one control client. Programs start by
- * the same launch files, command sequence and recorder as Holdfast's; there is no daemon, no journal, no watch.
+ * The baseline: a separate tmux server with its default configuration, driven by a plain script over one control client. Programs start
+ * with Holdfast's launch files, command sequence and recorder; there is no daemon, no journal and no watcher.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -36,7 +36,7 @@ export class PlainTmux implements AsyncDisposable {
       SHELL: "/bin/sh",
       LANG: "C.UTF-8",
       TERM: "xterm-256color",
-      // The start commands name their files by it.
+      // The start commands use it in the names of their files.
       HOLDFAST_HOME: this.directory,
     };
     this.#tmux("-f", "/dev/null", "new-session", "-d", "-s", "anchor", "-x", "80", "-y", "24", "sleep", "1000000");

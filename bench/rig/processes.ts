@@ -1,13 +1,13 @@
-/** What running processes cost, read from /proc: exact to the nanosecond, where ticks would be lost among a hundred idle processes. */
+/** The cost of running processes from /proc, in nanoseconds: ticks are too coarse for a hundred idle processes. */
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Time on a CPU so far, in ms, of all threads that the processes have now. */
+/** CPU time so far, in ms, of all current threads of the processes. */
 export function cpuTime(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => sum + threads(pid).reduce((total, thread) => total + runTime(`/proc/${pid}/task/${thread}`), 0), 0);
 }
 
-/** Each group's share of one core, in %, while the time passes. */
+/** Each group's share of one core during that time, in %. */
 export async function coreShare<K extends string>(groups: Readonly<Record<K, readonly number[]>>, ms: number): Promise<Record<K, number>> {
   const names = Object.keys(groups) as K[];
   const before = names.map((name) => cpuTime(groups[name]));

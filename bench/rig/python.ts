@@ -1,10 +1,10 @@
-/** The two things Node cannot do: the CPU time of ended children, and keystrokes on a pty without an event loop in its way. */
+/** Two things that Node cannot do: the CPU time of ended children, and keystrokes on a pty without an event loop in between. */
 import { spawn } from "node:child_process";
 import path from "node:path";
 
 const SCRIPTS = import.meta.dirname;
 
-/** Runs one of the scripts beside this file: JSON in, JSON out. */
+/** Runs a script from this directory: JSON in, JSON out. */
 export async function python<T>(script: "children_cpu.py" | "pty_echo.py" | "pty_start.py", input: unknown): Promise<T> {
   const child = spawn("python3", [path.join(SCRIPTS, script)], { stdio: ["pipe", "pipe", "inherit"] });
   let output = "";

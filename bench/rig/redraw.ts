@@ -1,10 +1,10 @@
-/** Makes programs redraw: writes spinner frames to their terminals, as the programs would. One process for all, so that it is cheap. */
+/** Makes programs redraw: one cheap process writes spinner frames to all their terminals. */
 import { closeSync, constants, openSync, readlinkSync, writeSync } from "node:fs";
 
 const FRAMES = [..."⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"];
 const TICK_MS = 4;
 
-/** Until disposed each program's terminal gets `perSecond` frames, the programs evenly out of step. */
+/** Until disposed, each terminal gets `perSecond` frames, evenly out of phase. */
 export function redraw(pids: readonly number[], perSecond: number): Disposable & { frames(): number } {
   const every = 1000 / perSecond;
   const began = performance.now();

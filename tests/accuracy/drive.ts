@@ -22,6 +22,8 @@ const EVERY_MS = 25;
 const REST_MS = 1500;
 /** Gemini takes an Enter for a part of the paste when it comes too soon. */
 const AFTER_PASTE_MS = 500;
+/** A key that comes sooner after an Esc is taken for Alt and that key. */
+const ESCAPE_MS = 700;
 /** How long a truth is left standing, to see whether its claim stays. */
 export const HOLD_MS = 2500;
 /** A message to an agent that is ready is with its model by then; one that is not for longer does not come. */
@@ -154,8 +156,30 @@ export class Drive implements AsyncDisposable {
   async interrupts(): Promise<number> {
     const at = this.ends();
     await this.keys("Escape");
-    if (this.agent === "opencode") await this.keys("Escape");
+    if (this.agent === "opencode") await this.#interruptsHard();
+    if (this.#leavesInsertMode()) {
+      // The first Esc only left the composer's insert mode.
+      await sleep(ESCAPE_MS);
+      const again = Date.now();
+      await this.keys("Escape");
+      await sleep(ESCAPE_MS);
+      await this.keys("i");
+      return again;
+    }
     return at;
+  }
+
+  /** It wants a second Esc, and drops keys while it is busy. */
+  async #interruptsHard(): Promise<void> {
+    const isOver = async () => (await this.world.model.asked()).every(({ state }) => state !== "open");
+    for (let presses = 0; presses < 5; presses++) {
+      await this.keys("Escape");
+      if (await eventually(isOver, 3000, EVERY_MS).catch(() => false)) return;
+    }
+  }
+
+  #leavesInsertMode(): boolean {
+    return this.cell.mode.name === "vim" && this.agent !== "qwen";
   }
 
   screen(): string {
@@ -201,8 +225,7 @@ export class Drive implements AsyncDisposable {
   /** Waits until the agent is at rest; since when it is. `from`: not before that. */
   async rests(from: number): Promise<number> {
     const rest = async () => {
-      // Titles and guesses, which are asked for without tools, are no part of a turn.
-      const requests = (await this.world.model.asked()).filter(({ tools }) => tools.length > 0);
+      const requests = (await this.world.model.asked()).filter(isOfTurn);
       const open = requests.some(({ state }) => state === "open");
       const shown = this.seen.since((picture) => isReady(this.agent, picture));
       if (open || shown === undefined || this.#hookWaits(Date.now() - 3_600_000) !== undefined) return undefined;
@@ -289,6 +312,11 @@ export class Drive implements AsyncDisposable {
     this.#terminal?.[Symbol.dispose]();
     await this.world.home.cli(["stop", this.session.name, "--grace", "1s"]);
   }
+}
+
+/** Titles are asked for without tools. Qwen looks for memories and guesses the next prompt after a turn, while its composer is ready. */
+function isOfTurn({ tools, prompt }: Asked): boolean {
+  return tools.length > 0 && prompt.trim() !== "." && !prompt.includes("Existing memory files");
 }
 
 interface StatusChanged {

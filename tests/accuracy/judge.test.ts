@@ -35,6 +35,15 @@ describe("the judge of npm run accuracy", () => {
     expect(verdicts([0, "idle"], [10_100, null], [20_000, "idle"])).toEqual(["right 0", "unknown null", "right 0"]);
   });
 
+  test("a claim that is repeated is one claim", () => {
+    expect(verdicts([0, "idle"], [10_100, "working"], [20_100, "working"], [20_400, "idle"])).toEqual([
+      "right 0",
+      "right 100",
+      "right 400",
+    ]);
+    expect(verdicts([0, "idle"], [10_100, "working"], [20_100, "working"], [20_800, "idle"])).toEqual(["right 0", "right 100", "late 800"]);
+  });
+
   test("another claim before the right one is wrong once it lasts", () => {
     expect(verdicts([0, "idle"], [10_000, "working"], [20_100, "waiting"], [20_300, "idle"])).toEqual(["right 0", "right 0", "right 300"]);
     expect(verdicts([0, "idle"], [10_000, "working"], [20_100, "waiting"], [22_300, "idle"])).toEqual(["right 0", "right 0", "wrong 2300"]);

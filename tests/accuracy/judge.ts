@@ -47,7 +47,8 @@ interface Stretch {
 
 /** `end`: the last truth held at least until then. A truth shorter than LATE_MS is not judged. */
 export function judge(truths: readonly Truth[], claims: readonly Claim[], end: number): Judged[] {
-  const stretches = claims.map(({ at, says }, i): Stretch => ({ from: at, to: claims[i + 1]?.at ?? end, says }));
+  const changes = claims.filter(({ says }, i) => says !== claims[i - 1]?.says);
+  const stretches = changes.map(({ at, says }, i): Stretch => ({ from: at, to: changes[i + 1]?.at ?? end, says }));
   return truths.flatMap((truth, i) => {
     const next = truths[i + 1];
     const until = truth.until ?? next?.at ?? end;

@@ -1,29 +1,32 @@
 /**
- * Drives the real agents through every state and judges what Holdfast said of each:
+ * Drives the real agents through every state and judges what Holdfast said about each:
  *
- *   npm run accuracy                                              everything; takes the better part of an hour
+ *   npm run accuracy                                              one run over everything: about half an hour
  *   npm run accuracy -- --agent gemini --host tmux --state working
- *   npm run accuracy -- --mode yolo --columns 40                  each option can be given several times
- *   npm run accuracy -- --times 3 --write                         and writes docs/ACCURACY.md
+ *   npm run accuracy -- --mode yolo --columns 40                  options can be repeated
+ *   npm run accuracy -- --times 3 --write                         writes docs/ACCURACY.md
+ *   npm run accuracy -- --save FILE                               appends each verdict to FILE as a JSON line
+ *   npm run accuracy -- --report FILE --write                     reports what FILE holds, without driving anything
  */
-import { writeFileSync } from "node:fs";
-import { freemem, loadavg } from "node:os";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { AGENTS, installAgent } from "../../script/real-agents.mjs";
+import { installAgent } from "../../script/real-agents.mjs";
 import { ROOT } from "../home.ts";
-import { AGENT_NAMES, type AgentName } from "../real/agents.ts";
+import { AGENT_NAMES } from "../real/agents.ts";
 import { RealWorld } from "../real/world.ts";
 import { type Cell, Drive, HOLD_MS } from "./drive.ts";
-import { type Judged, judge } from "./judge.ts";
+import { judge } from "./judge.ts";
 import { MODES } from "./modes.ts";
-import { type Missed, type Result, report } from "./report.ts";
+import { documentOf, type Found, lineOf, type Place, report } from "./report.ts";
 import { BEGINNINGS, STATES, type State } from "./states.ts";
 import { isReady } from "./words.ts";
 
 const HOSTS = ["tmux", "native"] as const;
 const COLUMNS = [120, 40, 250];
+/** The host changes how a screen is read, not what the agent draws: the native host gets the modes that change how an agent asks. */
+const NATIVE_MODES = ["default", "yolo"];
 
 const { values } = parseArgs({
   options: {
@@ -33,103 +36,105 @@ const { values } = parseArgs({
     mode: { type: "string", multiple: true },
     columns: { type: "string", multiple: true },
     times: { type: "string", default: "1" },
+    /** Agents that run at once. They wait more than they compute. */
+    jobs: { type: "string", default: "3" },
+    save: { type: "string" },
+    report: { type: "string" },
     write: { type: "boolean", default: false },
   },
 });
 
-const results: Result[] = [];
-const missed: Missed[] = [];
+const found: Found[] = values.report === undefined ? [] : saved(values.report);
 let stopped = false;
 process.on("SIGINT", () => {
   stopped = true;
 });
 
-for (let time = 0; time < Number(values.times); time++) {
-  for (const cell of cells()) {
-    if (stopped) break;
-    await installAgent(cell.agent);
-    await drive(cell, statesOf(cell));
-    if (cell.mode.name === "default" && cell.columns === 120) await begin(cell);
-  }
+if (values.report === undefined) {
+  for (let run = 1; run <= Number(values.times) && !stopped; run++) await driveAll(run);
 }
 
-const text = report(results, missed);
+const text = report(found);
 console.log(text);
-if (values.write) writeFileSync(path.join(ROOT, "docs/ACCURACY.md"), documentOf(text));
-process.exitCode = results.some(({ verdict }) => verdict !== "right") || missed.length > 0 ? 1 : 0;
+if (values.write) writeFileSync(path.join(ROOT, "docs/ACCURACY.md"), documentOf(text, found));
+process.exitCode = found.length > 0 && found.every(({ verdict }) => verdict === "right") ? 0 : 1;
 
-/** Every mode at the usual width, and the usual mode at every width; on both hosts. */
+async function driveAll(run: number): Promise<void> {
+  const queue = cells();
+  const count = queue.length;
+  for (const agent of new Set(queue.map((cell) => cell.agent))) await installAgent(agent);
+  const work = async () => {
+    for (let cell = queue.shift(); cell !== undefined && !stopped; cell = queue.shift()) {
+      const place = { agent: cell.agent, host: cell.host, mode: cell.mode.name, columns: cell.columns, run };
+      await drive(cell, place);
+      if (cell.mode.name === "default" && cell.columns === 120) await begin(cell, place);
+      const seconds = Math.round(process.uptime());
+      console.log(`— run ${run}: ${count - queue.length} of ${count} cells begun, ${seconds} s`);
+    }
+  };
+  await Promise.all(Array.from({ length: Number(values.jobs) }, work));
+}
+
+/** Every mode at the usual width, and the usual mode at every width. The longest cells come first. */
 function cells(): Cell[] {
   const asked = (list: string[] | undefined, one: string) => list === undefined || list.includes(one);
-  return AGENT_NAMES.filter((agent) => asked(values.agent, agent)).flatMap((agent) =>
-    HOSTS.filter((host) => asked(values.host, host)).flatMap((host) =>
-      MODES.filter((mode) => asked(values.mode, mode.name) && !mode.without?.includes(agent)).flatMap((mode) =>
-        (values.columns?.map(Number) ?? (mode.name === "default" ? COLUMNS : [120])).map((columns) => ({ agent, host, mode, columns })),
+  return AGENT_NAMES.filter((agent) => asked(values.agent, agent))
+    .flatMap((agent) =>
+      HOSTS.filter((host) => asked(values.host, host)).flatMap((host) =>
+        MODES.filter(({ name, without }) => !without?.includes(agent) && isAskedMode(host, name)).flatMap((mode) =>
+          (values.columns?.map(Number) ?? (mode.name === "default" ? COLUMNS : [120])).map((columns) => ({ agent, host, mode, columns })),
+        ),
       ),
-    ),
-  );
+    )
+    .sort((a, b) => statesOf(b).length - statesOf(a).length);
 }
 
-function statesOf({ agent, mode }: Cell): State[] {
+function isAskedMode(host: string, name: string): boolean {
+  return values.mode?.includes(name) ?? (host === "tmux" || NATIVE_MODES.includes(name));
+}
+
+function statesOf({ agent, mode, columns }: Cell): State[] {
+  const isUsual = mode.name === "default" && columns === 120;
   return STATES.filter(
-    ({ name, agents, modes }) =>
+    ({ name, agents, modes, everywhere }) =>
       (agents === undefined || agents.includes(agent)) &&
       (modes === undefined || modes.includes(mode.name)) &&
+      (isUsual || everywhere === true) &&
       (values.state === undefined || values.state.includes(name)),
   );
 }
 
-/** All states in one session; after one that failed, in a new one. */
-async function drive(cell: Cell, states: readonly State[]): Promise<void> {
+/** All states in one session; after a state that could not be reached, the rest in a new session. */
+async function drive(cell: Cell, place: Place): Promise<void> {
   await using world = await RealWorld.open();
-  let left = [...states];
-  for (let sessions = 0; left.length > 0 && !stopped; sessions++)
-    left = await driveSession(world, { cell, states: left, name: `${cell.agent}-${sessions}` });
+  let left = statesOf(cell);
+  for (let sessions = 0; left.length > 0 && !stopped; sessions++) left = await driveSession(world, { cell, place, states: left, sessions });
 }
 
-/** The dialogs with which an agent may begin. */
-async function begin(cell: Cell): Promise<void> {
-  const { agent, host, columns } = cell;
+/** The dialogs that an agent may start with. */
+async function begin(cell: Cell, place: Place): Promise<void> {
   for (const { name, agents, unusual, mode = cell.mode, shows, is } of BEGINNINGS) {
-    if (stopped || !agents.includes(agent) || (values.state !== undefined && !values.state.includes(name))) continue;
+    if (stopped || !agents.includes(cell.agent) || (values.state !== undefined && !values.state.includes(name))) continue;
     await using world = await RealWorld.open();
-    await using run = await Drive.start(world, { ...cell, mode }, { name: agent, ...(unusual ? { unusual } : {}) });
-    const of = { agent, host, mode: mode.name, columns };
+    await using run = await Drive.start(world, { ...cell, mode }, { name: cell.agent, ...(unusual ? { unusual } : {}) });
+    const of = { ...place, mode: mode.name };
     run.state = name;
     try {
       run.is(is, await run.sees(name, ({ lines }) => shows.test(lines.join("\n"))));
       await sleep(2 * HOLD_MS);
-      tell(judge(run.truths, (await run.claims()).status, Date.now()), of);
+      for (const one of judge(run.truths, (await run.claims()).status, Date.now())) tell({ ...of, ...one });
     } catch (error) {
-      miss(error, { ...of, state: name });
+      miss(error, of, name);
     }
-  }
-}
-
-function miss(error: unknown, of: Omit<Missed, "why">): void {
-  const why = error instanceof Error ? error.message : String(error);
-  console.log(`✗ ${of.agent} ${of.host} ${of.mode} ${of.columns} ${of.state}: ${why}`);
-  missed.push({ ...of, why });
-}
-
-function tell(judged: readonly Judged[], of: Omit<Missed, "state" | "why">): void {
-  for (const one of judged) {
-    results.push({ ...one, ...of });
-    const isRight = one.verdict === "right";
-    const where = `${of.agent} ${of.host} ${of.mode} ${of.columns} ${one.state}`;
-    console.log(
-      `${isRight ? "✓" : "✗"} ${where}: ${one.is}: ${one.verdict}, ${one.latencyMs ?? "–"} ms${isRight ? "" : ` (said ${one.said})`}`,
-    );
   }
 }
 
 async function driveSession(
   world: RealWorld,
-  { cell, states, name }: { cell: Cell; states: readonly State[]; name: string },
+  { cell, place, states, sessions }: { cell: Cell; place: Place; states: readonly State[]; sessions: number },
 ): Promise<State[]> {
-  await using run = await Drive.start(world, cell, { name });
-  const { agent, host, mode, columns } = cell;
-  const of = { agent, host, mode: mode.name, columns };
+  const { agent } = cell;
+  await using run = await Drive.start(world, cell, { name: `${agent}-${sessions}` });
   let at = 0;
   let isMissed = false;
   try {
@@ -142,9 +147,9 @@ async function driveSession(
       await state.drive(run);
     }
   } catch (error) {
-    miss(error, { ...of, state: run.state });
+    miss(error, place, run.state);
     isMissed = true;
-    // Of a session that does not start, none does.
+    // If a session does not start, no other will.
     at = run.state === "start" ? states.length : at + 1;
   }
   const { status, background } = await run.claims();
@@ -153,18 +158,22 @@ async function driveSession(
     ...judge(run.truths, status, end),
     ...judge(run.background, background, end).map((one) => ({ ...one, is: one.is === "true" ? "background work" : "no background work" })),
   ].filter(({ state }) => !(state === run.state && isMissed));
-  tell([...judged, ...run.checks], of);
+  for (const one of [...judged, ...run.checks]) tell({ ...place, ...one });
   return states.slice(at);
 }
 
-function documentOf(text: string): string {
-  const versions = AGENT_NAMES.map((agent: AgentName) => `${agent} ${AGENTS[agent].version}`).join(", ");
-  return `# How often the status is right
+function miss(error: unknown, place: Place, state: string): void {
+  const said = error instanceof Error ? error.message : String(error);
+  tell({ ...place, state, is: "reached", verdict: "missed", latencyMs: null, said, at: Date.now() });
+}
 
-Written by \`npm run accuracy -- --times ${values.times} --write\`, which drives the real agents (${versions}) on a scripted model, and compares what
-Holdfast says with what is so. What is so is told by the model's requests, by processes and files, and by the screen in a terminal of its own; not by
-Holdfast's status. \`late\` is more than 500 ms. A cell has its slowest latency. Taken with ${Math.round(freemem() / 2 ** 30)} GB free and a load of ${loadavg()[0]?.toFixed(1)}.
+function tell(one: Found): void {
+  found.push(one);
+  console.log(lineOf(one));
+  if (values.save !== undefined) appendFileSync(values.save, `${JSON.stringify(one)}\n`);
+}
 
-${text}
-`;
+function saved(file: string): Found[] {
+  const lines = readFileSync(file, "utf8").split("\n").filter(Boolean);
+  return lines.map((line) => JSON.parse(line) as Found);
 }

@@ -9,8 +9,10 @@ import { asks, isLimited, shows } from "./words.ts";
 export interface State {
   name: string;
   agents?: readonly AgentName[];
-  /** Modes in which it is driven; without: all. */
+  /** Modes in which it is driven; without: the usual one, or all where it is driven everywhere. */
   modes?: readonly string[];
+  /** In every mode and at every width: the screen differs there. */
+  everywhere?: true;
   drive(drive: Drive): Promise<void>;
 }
 
@@ -20,6 +22,7 @@ const ASKING = ["default", "edits", "vim", "light", "no-color", "german", "chine
 export const STATES: readonly State[] = [
   {
     name: "working",
+    everywhere: true,
     async drive(drive) {
       const { at } = await drive.works(`say ${drive.next()}; talk 4s`);
       await drive.becomesIdle(at);
@@ -34,6 +37,7 @@ export const STATES: readonly State[] = [
   },
   {
     name: "approval",
+    everywhere: true,
     modes: ASKING,
     async drive(drive) {
       const name = drive.next();
@@ -61,6 +65,7 @@ export const STATES: readonly State[] = [
   },
   {
     name: "interrupted",
+    everywhere: true,
     async drive(drive) {
       const { at } = await drive.works(`say ${drive.next()}; talk 100s`);
       await drive.sees("words", (picture) => shows(picture, "bababa"), at);
@@ -71,6 +76,7 @@ export const STATES: readonly State[] = [
   },
   {
     name: "tool",
+    everywhere: true,
     modes: ["yolo"],
     async drive(drive) {
       const name = drive.next();
@@ -82,6 +88,7 @@ export const STATES: readonly State[] = [
   },
   {
     name: "question",
+    everywhere: true,
     // Codex asks only in its plan mode.
     agents: ["claude", "gemini", "opencode", "qwen"],
     modes: ASKING,
@@ -123,6 +130,7 @@ export const STATES: readonly State[] = [
   },
   {
     name: "background",
+    everywhere: true,
     agents: ["claude", "codex", "gemini", "qwen"],
     modes: ["yolo"],
     async drive(drive) {
@@ -142,6 +150,7 @@ export const STATES: readonly State[] = [
   },
   {
     name: "plan",
+    everywhere: true,
     agents: ["claude", "qwen"],
     modes: ["plan"],
     async drive(drive) {
@@ -175,6 +184,7 @@ export const STATES: readonly State[] = [
   },
   {
     name: "delivery",
+    everywhere: true,
     async drive(drive) {
       await drive.delivers(`say ${drive.next()}`);
       await drive.becomesIdle(Date.now());

@@ -13,7 +13,8 @@ const COMPOSER: Record<AgentName, RegExp> = {
 
 const BUSY: Record<AgentName, RegExp> = {
   claude: /esc to interrupt|^[✢✳✶✻✽·*] \S+….*\(/m,
-  codex: /esc to interrupt/,
+  // A narrow terminal cuts the hint off.
+  codex: /esc to int|Reconnecting\.\.\./,
   gemini: /esc to cancel/,
   opencode: /esc\s+(again to )?interrupt|esc interrupt/,
   qwen: /esc to cancel/,
@@ -25,7 +26,7 @@ const DIALOG: Record<AgentName, RegExp> = {
   codex: /›\s*1\.\s|Press enter to confirm/,
   gemini: /●\s*1\.\s/,
   opencode: /Allow once|enter (submit|confirm)|Permission required/,
-  qwen: /›\s*1\.\s|Waiting for user confirmation/,
+  qwen: /[›❯]\s*1\.\s|Waiting for user confirmation/,
 };
 
 /** It says that it is limited. */

@@ -118,7 +118,7 @@ test.each([
     const asked = await waiting(world);
     expect(asked).toMatchObject({ channel: "hook", text: expect.stringContaining("Paint the shed green"), input: { plan } });
     const refused = await world.home.cli(["approvals", "allow", agent]);
-    expect(refused).toMatchObject({ code: 27, stderr: expect.stringContaining("did not take the answer") });
+    expect(refused).toMatchObject({ code: 27, stderr: expect.stringContaining("did not accept the answer") });
     expect(await waiting(world)).toMatchObject({ id: asked.id, channel: "screen", answers: ["allow", "deny"] });
     expect((await world.home.session(agent)).status).toBe("waiting");
     await world.home.ok(["approvals", "allow", agent]);

@@ -71,6 +71,6 @@ test.each([
   expect(progress?.text).toBe("half of it");
   expect((await world.home.json<AuditEntry[]>(["audit"])).map(({ actor, what }) => [actor, what])).toContainEqual([
     `session:${id}`,
-    `said how far ${agent} is: half of it`,
+    `reported the progress of ${agent}: half of it`,
   ]);
 });

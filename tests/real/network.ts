@@ -25,10 +25,18 @@ export class ModelNetwork implements AsyncDisposable {
     this.prefix = options.isAlone ? ["nsenter", "-t", String(options.process.pid), "-n"] : [];
   }
 
-  static async open(directory: string): Promise<ModelNetwork> {
+  /** `plays` is a file of scripts for prompts in plain language. */
+  static async open(directory: string, plays?: string): Promise<ModelNetwork> {
     const isAlone = spawnSync("unshare", ["-n", "ip", "link", "set", "lo", "up"]).status === 0;
     const socket = path.join(directory, "model.sock");
-    const model = [process.execPath, path.join(ROOT, "agents/src/model.ts"), "--attended", "--socket", socket];
+    const model = [
+      process.execPath,
+      path.join(ROOT, "agents/src/model.ts"),
+      "--attended",
+      "--socket",
+      socket,
+      ...(plays ? ["--plays", plays] : []),
+    ];
     const [program = "", ...args] = isAlone ? ["unshare", "-n", "sh", "-c", 'ip link set lo up && exec "$@"', "sh", ...model] : model;
     const child = spawn(program, args, { env: { PATH: process.env.PATH ?? "" }, stdio: ["pipe", "pipe", "ignore"] });
     const [url] = (await once(createInterface(child.stdout), "line")) as [string];

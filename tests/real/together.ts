@@ -137,5 +137,7 @@ export async function actsInATerminal(agent: AgentName, { install = false }: { i
   );
   expect(session.progress).toMatchObject({ text: "half of it", done: 1, total: 2 });
   const audit = await world.home.json<AuditEntry[]>(["audit"]);
-  expect(audit.filter(({ actor }) => actor === `session:${id}`).map(({ what }) => what)).toContain(`said how far ${agent} is: half of it`);
+  expect(audit.filter(({ actor }) => actor === `session:${id}`).map(({ what }) => what)).toContain(
+    `reported the progress of ${agent}: half of it`,
+  );
 }

@@ -42,6 +42,8 @@ export type Message =
 export interface Question {
   model: string;
   system: string;
+  /** Instructions beside the system's: where Codex says what its sandbox permits. */
+  developer?: string;
   messages: Message[];
   tools: Tool[];
   stream: boolean;

@@ -337,6 +337,17 @@ test("a prompt that is no script is quoted, and a tool that nobody offers is sai
   expect(await said("tool shell ls")).toBe("None of the tools on offer does this: shell.");
 });
 
+test("a prompt in plain language plays the script that was given for it, and quotes no tool result", async () => {
+  await using model = await startModel({ plays: { "fix the login bug": "say First the tests.; tool shell npm test; say All pass." } });
+  const [client] = CLIENTS as [Client];
+  const prompt = "Please fix the login bug";
+  const first = await ask(model, client, prompt, { stream: true, tools: [SHELL] });
+  expect(first.events.map(client.text).join("")).toBe("First the tests.");
+  expect(first.events.map(client.call)).toContainEqual({ name: SHELL.name, values: { command: "npm test", is_background: false } });
+  const second = await ask(model, client, prompt, { stream: true, tools: [SHELL], results: ["ok 3"] });
+  expect(second.events.map(client.text).join("")).toBe("All pass.");
+});
+
 test("what was to be said before is recalled, as far as the client still knows it", async () => {
   await using model = await startModel();
   const [client] = CLIENTS as [Client];

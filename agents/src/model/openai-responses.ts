@@ -28,6 +28,7 @@ export const openaiResponses: Dialect = {
     return {
       model: string(body.model),
       system: string(body.instructions),
+      developer: items.flatMap(({ role, content }) => (role === "developer" ? [textIn(content)] : [])).join("\n"),
       messages: items.flatMap((item) => message(item, items)),
       tools: list(body.tools).flatMap(toolsIn),
       stream: body.stream === true,

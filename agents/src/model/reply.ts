@@ -30,9 +30,17 @@ export type Piece = Part | { noise: true };
 /** Words one after another take this long: a screen shows them coming, a test does not wait for them. */
 const WORD_MS = 15;
 
+/** Scripts for prompts in plain language, each under the prompt that it answers. */
+export type Plays = Readonly<Record<string, string>>;
+
 export class Player {
-  /** How often a fault that ends by itself was given, by the script and the place it stands in. */
+  /** How often a fault with a limit was given, by its script and its position there. */
   readonly #given = new Map<string, number>();
+  readonly #plays: Plays;
+
+  constructor(plays: Plays = {}) {
+    this.#plays = plays;
+  }
 
   reply(question: Question): Reply {
     if (question.schema !== undefined) return text(JSON.stringify(plainValue(question.schema)));
@@ -40,7 +48,8 @@ export class Player {
     if (isSuggestion(prompt)) return text(suggestionIn(question));
     if (isSideQuestion(question)) return text("Scripted session");
     const before = withoutSearches(calls).length;
-    const steps = stepsOf(parseScript(prompt), before);
+    const script = Object.entries(this.#plays).find(([key]) => prompt.includes(key))?.[1];
+    const steps = stepsOf(parseScript(script ?? prompt), before);
     const at = steps.findIndex((step, index) => isFault(step) && this.#isDue(step, `${index} ${before} ${prompt}`));
     const fault = steps[at] as Fault | undefined;
     const delayMs = steps.reduce((sum, step) => sum + (step.do === "delay" ? step.ms : 0), 0);
@@ -49,7 +58,13 @@ export class Player {
     const played = fault === undefined ? steps : steps.slice(0, at);
     return {
       kind: "answer",
-      parts: (signal) => play({ question, steps: steps.length > 0 || results.length > 0 ? played : quote(prompt), signal }),
+      parts: (signal) =>
+        play({
+          question,
+          steps: steps.length > 0 || results.length > 0 ? played : quote(prompt),
+          signal,
+          quotesResults: script === undefined,
+        }),
       end: failure ?? spoiltBy(fault),
       tells: toldBy(steps),
       delayMs,
@@ -84,12 +99,13 @@ function toldBy(steps: readonly Step[]): Pick<Question, "spent" | "tooLong"> {
   };
 }
 
-type Play = { question: Question; steps: readonly Step[]; signal: AbortSignal };
+type Play = { question: Question; steps: readonly Step[]; signal: AbortSignal; quotesResults: boolean };
 
-async function* play({ question, steps, signal }: Play): AsyncGenerator<Piece> {
+async function* play({ question, steps, signal, quotesResults }: Play): AsyncGenerator<Piece> {
   const { calls, results } = sinceLastPrompt(question);
   const result = results.at(-1);
-  if (result !== undefined && withoutSearches(calls.slice(-1)).length > 0) yield* say(`The tool answered: ${short(result)}\n`, signal);
+  if (quotesResults && result !== undefined && withoutSearches(calls.slice(-1)).length > 0)
+    yield* say(`The tool answered: ${short(result)}\n`, signal);
   let spoke = false;
   for (const step of steps) {
     if (spoke && (step.do === "say" || step.do === "talk")) yield { text: " " };

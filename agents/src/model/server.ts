@@ -11,7 +11,7 @@ import type { Dialect } from "./dialect.ts";
 import { gemini } from "./gemini.ts";
 import { openaiChat } from "./openai-chat.ts";
 import { openaiResponses } from "./openai-responses.ts";
-import { type Failure, Player, type Reply } from "./reply.ts";
+import { type Failure, Player, type Plays, type Reply } from "./reply.ts";
 
 const DIALECTS: readonly Dialect[] = [openaiChat, openaiResponses, anthropic, gemini];
 
@@ -46,10 +46,10 @@ export interface Model extends AsyncDisposable {
 }
 
 /** `socket` is a second way in, for tests outside of the network in which the model and the agents are alone. */
-export async function startModel({ port = 0, socket }: { port?: number; socket?: string } = {}): Promise<Model> {
+export async function startModel({ port = 0, socket, plays }: { port?: number; socket?: string; plays?: Plays } = {}): Promise<Model> {
   const asked: Asked[] = [];
   const bodies: Record<string, unknown>[] = [];
-  const player = new Player();
+  const player = new Player(plays);
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     handle(request, response).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
   };

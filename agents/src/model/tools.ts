@@ -20,7 +20,8 @@ export function callFor(
   }
   if (step.do === "tool") return named(step.name, step.arguments, question, calls);
   const tool = offered(question, step.do === "shell" ? SHELL : ASK);
-  if (tool !== undefined) return call(tool.name, fill(tool.schema, step.do === "shell" ? shellArguments(step) : askArguments(step)));
+  if (tool !== undefined)
+    return call(tool.name, fill(tool.schema, step.do === "shell" ? shellArguments(step, question) : askArguments(step)));
   const deferred = step.do === "ask" ? ASK.find((name) => question.system.includes(name) || saysReminder(question, name)) : undefined;
   return deferred === undefined ? undefined : named(deferred, askArguments(step as Extract<Step, { do: "ask" }>), question, calls);
 }
@@ -56,15 +57,15 @@ function saysReminder({ messages }: Question, name: string): boolean {
 }
 
 /** One command under every name that agents have for it; what a tool does not know is left out. */
-function shellArguments({ command, background }: Extract<Step, { do: "shell" }>): Record<string, unknown> {
+function shellArguments({ command, background }: Extract<Step, { do: "shell" }>, question: Question): Record<string, unknown> {
+  // Codex asks a person only about a command that wants out of the sandbox, and rejects such a command where it never asks.
+  const isForbidden = question.developer?.includes("Do not provide the `sandbox_permissions`") ?? false;
   return {
     command,
     cmd: command,
     description: `Run ${command}`,
     ...(background ? { run_in_background: true, is_background: true } : { is_background: false }),
-    // Codex asks a person only about a command that wants out of the sandbox.
-    sandbox_permissions: "require_escalated",
-    justification: `May I run ${command}?`,
+    ...(isForbidden ? {} : { sandbox_permissions: "require_escalated", justification: `May I run ${command}?` }),
   };
 }
 

@@ -3,7 +3,7 @@ import type { Context, Flag } from "./command.ts";
 import { plain } from "./plain.ts";
 import { oneName } from "./select.ts";
 
-export const TO: Flag = { value: "PRINCIPAL", summary: "to this principal, or terminal, as `show` names them", complete: "nothing" };
+export const TO: Flag = { value: "PRINCIPAL", summary: "the principal or terminal, as holdfast show names it", complete: "nothing" };
 
 export async function act(context: Context, action: "request" | "give" | "take"): Promise<number> {
   const ref = oneName(context, `control ${action} NAME`);
@@ -17,5 +17,5 @@ function line({ session, driver, asked }: ControlReply): string {
   const name = plain(session.name);
   if (driver === null) return `${name}: nobody drives`;
   const where = driver.terminal === null ? "" : ` on ${driver.terminal}`;
-  return `${name}: ${plain(driver.principal)}${asked ? ` drives${where}, and was asked` : ` drives${where}`}`;
+  return `${name}: ${plain(driver.principal)}${asked ? ` drives${where} and has been asked` : ` drives${where}`}`;
 }

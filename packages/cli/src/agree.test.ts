@@ -5,7 +5,7 @@ const AT = "2026-01-01T00:00:00.000Z";
 const digest = (more: object = {}) => ({ news: true, answers: [], troubles: [], work: null, ...more });
 
 test("an ended session is unread until somebody has looked at it, a live one while it has news (mend 23)", () => {
-  const ended = "unread: nobody has looked at it since it ended";
+  const ended = "unread: nobody has viewed it since it ended";
   expect(unreadText({ kind: "terminal", status: "failed", viewedAt: null }, digest())).toBe(ended);
   expect(unreadText({ kind: "terminal", status: "failed", viewedAt: AT }, digest())).toBeNull();
   expect(unreadText({ kind: "terminal", status: "done", viewedAt: null }, undefined)).toBe(ended);

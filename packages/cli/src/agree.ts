@@ -7,7 +7,7 @@ import { color } from "./color.ts";
 import type { Context, Flag } from "./command.ts";
 import { plain } from "./plain.ts";
 
-export const YES_FLAG = { yes: { summary: "do not ask", short: "y" } } as const satisfies Record<string, Flag>;
+export const YES_FLAG = { yes: { summary: "do not ask for confirmation", short: "y" } } as const satisfies Record<string, Flag>;
 
 /** A list beyond this is cut; unread sessions come first, and all of them are named. */
 const MOST_LINES = 20;
@@ -44,7 +44,7 @@ export function unreadText(
   { status, kind, viewedAt }: Pick<Session, "status" | "kind" | "viewedAt">,
   digest: Pick<Digest, "news" | "answers" | "troubles" | "work"> | undefined,
 ): string | null {
-  if (hasEnded(status)) return viewedAt === null ? "unread: nobody has looked at it since it ended" : null;
+  if (hasEnded(status)) return viewedAt === null ? "unread: nobody has viewed it since it ended" : null;
   if (!digest?.news) return null;
   if (digest.answers.length > 0) return "unread: nobody has read its last answer";
   // That an agent began is no news while it has said and done nothing.

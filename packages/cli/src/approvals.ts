@@ -40,8 +40,8 @@ export function describeApproval(approval: Approval, now: number): string[] {
   const asks = {
     approval: tool === null ? "asks for permission" : `asks for permission to use ${visible(tool ?? "")}`,
     question: "asks",
-    trust: "asks whether it may trust its folder",
-    login: "waits for a login",
+    trust: "asks to trust its folder",
+    login: "needs a login",
   }[approval.for];
   return [
     `${color("bold", plain(approval.name))} (${plain(approval.agent)}) ${asks}`,
@@ -66,7 +66,7 @@ function hints(approval: Approval): string[] {
 
 function elsewhere({ for: what }: Approval): string {
   if (what === "login") return "log in on its own screen";
-  return what === "question" ? "it takes the answer only on its own screen" : "it can be allowed or denied only on its own screen";
+  return what === "question" ? "answer it on its own screen" : "allow or deny it on its own screen";
 }
 
 /** Every argument and every change, in whole: what is allowed must have been there to be read. */
@@ -119,7 +119,7 @@ export function outcomeOf(approval: Approval): string {
 const FATES: Readonly<Record<string, string>> = {
   open: "waits",
   elsewhere: "answered on its own screen",
-  withdrawn: "not wanted any more",
+  withdrawn: "withdrawn",
   timed_out: "timed out",
   run_ended: "ended with its run",
 };
@@ -130,8 +130,8 @@ function fateOf({ status, answeredBy, reason }: Approval): string {
 }
 
 function otherwise({ expiresAt, otherwise }: Approval, now: number): string {
-  if (expiresAt === null) return `without an answer ${plain(otherwise)}`;
-  return `without an answer in ${formatDuration(Math.max(0, Date.parse(expiresAt) - now))} ${plain(otherwise)}`;
+  if (expiresAt === null) return `without an answer: ${plain(otherwise)}`;
+  return `without an answer in ${formatDuration(Math.max(0, Date.parse(expiresAt) - now))}: ${plain(otherwise)}`;
 }
 
 function ageOf({ requestedAt }: Approval, now: number): number {

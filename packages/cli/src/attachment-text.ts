@@ -6,7 +6,7 @@ import { plain } from "./plain.ts";
 /** `user:ada drives, for 3 min, on /dev/pts/3 from 192.0.2.7` */
 export function attachmentText({ principal, role, since, terminal, from }: Attachment, now: number): string {
   const parts = [
-    `${principal} ${role === "driver" ? "drives" : "looks on"}`,
+    `${principal} ${role === "driver" ? "drives" : "watches"}`,
     `for ${formatDuration(Math.max(0, now - Date.parse(since)))}`,
     [terminal === null ? "" : `on ${terminal}`, from === null ? "" : `from ${from}`].filter(Boolean).join(" "),
   ];
@@ -17,5 +17,5 @@ export function attachmentText({ principal, role, since, terminal, from }: Attac
 export function attachedCell(attachments: readonly Attachment[]): string {
   const driver = attachments.find(({ role }) => role === "driver");
   const others = attachments.filter((each) => each !== driver).length;
-  return [driver && plain(driver.principal), others > 0 && `${others} looking on`].filter(Boolean).join(" + ");
+  return [driver && plain(driver.principal), others > 0 && `${others} watching`].filter(Boolean).join(" + ");
 }

@@ -26,8 +26,8 @@ export async function untilStatus(
     async onChange(now) {
       last = now;
       if (isOver(now)) {
-        throw new HoldfastError("session_ended", `${now.name} has ended (${now.status}) before that`, {
-          hint: `read what it said: holdfast logs ${now.name}`,
+        throw new HoldfastError("session_ended", `${now.name} ended (${now.status}) before that`, {
+          hint: `read its output: holdfast logs ${now.name}`,
         });
       }
       // Of a shell only its process is known: it is never idle.
@@ -56,11 +56,11 @@ async function patienceWith(context: Context, session: Session, since: number): 
   const { explanation } = await context.client.call("explainSession", { params: { ref: session.id } });
   const left = since + UNKNOWN_PATIENCE_MS - performance.now();
   if (explanation.sources.length > 0 && left > 0) return Math.ceil(left);
-  throw new HoldfastError("status_unknown", `what ${session.name} does is not known`, {
+  throw new HoldfastError("status_unknown", `the status of ${session.name} is unknown`, {
     hint:
       explanation.sources.length === 0
-        ? `nothing tells what ${session.agent} does; wait for something it prints: --for output=REGEX`
-        : `see why: holdfast explain ${session.name}`,
+        ? `${session.agent} does not report its status; wait for output instead: --for output=REGEX`
+        : `find out why: holdfast explain ${session.name}`,
   });
 }
 

@@ -7,7 +7,7 @@ import type { Flag } from "./command.ts";
 
 export const BUDGET_FLAG = {
   value: "LIMITS",
-  summary: "stop it when it has used that in all its runs: turns=10,minutes=30,tokens=200k,cost=2.50",
+  summary: "stop the session when all its runs have used this: turns=10,minutes=30,tokens=200k,cost=2.50",
   complete: "budget-limits",
 } as const satisfies Flag;
 

@@ -19,7 +19,7 @@ export function checkpointArguments({ args }: Pick<Context, "args">, verb: strin
   if (wrong !== undefined)
     throw new HoldfastError(
       "usage",
-      most === 0 ? `${JSON.stringify(wrong)} is one argument too many` : `${JSON.stringify(wrong)} is not the number of a checkpoint`,
+      most === 0 ? `unexpected argument ${JSON.stringify(wrong)}` : `${JSON.stringify(wrong)} is not a checkpoint number`,
       {
         hint: `see: holdfast checkpoint ${verb} --help`,
       },

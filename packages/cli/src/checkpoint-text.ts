@@ -23,7 +23,7 @@ function whyText({ why, session, turn, rewoundTo }: Checkpoint, nameOf: (session
   const name = session === null ? "" : plain(nameOf(session) ?? session);
   if (why === "turn") return `turn ${turn} of ${name}`;
   if (why === "start") return `before the first turn of ${name}`;
-  return why === "rewind" ? `before the rewind to ${rewoundTo}` : "asked for";
+  return why === "rewind" ? `before the rewind to ${rewoundTo}` : "manual";
 }
 
 function checkoutText({ head, branch }: Checkpoint): string {
@@ -34,17 +34,17 @@ function checkoutText({ head, branch }: Checkpoint): string {
 const WHY_NOT: Record<LeftOut["why"], string> = {
   large: "new and larger than 50 MB",
   unreadable: "cannot be read",
-  repository: "a git repository of its own",
+  repository: "a nested git repository",
 };
 
 const MOST_NAMED = 5;
 
 /** What a checkpoint does not have, for people who count on it. */
 export function leftOutText({ leftOut }: Pick<Checkpoint, "leftOut">): string[] {
-  const named = leftOut.slice(0, MOST_NAMED).map(({ path, why }) => `note: not in it: ${plain(path)} (${WHY_NOT[why]})`);
-  return leftOut.length > MOST_NAMED ? [...named, `note: and ${leftOut.length - MOST_NAMED} more that are not in it`] : named;
+  const named = leftOut.slice(0, MOST_NAMED).map(({ path, why }) => `note: not included: ${plain(path)} (${WHY_NOT[why]})`);
+  return leftOut.length > MOST_NAMED ? [...named, `note: ${leftOut.length - MOST_NAMED} more not included`] : named;
 }
 
 export function changedText({ since, files }: { since: number; files: number }): string {
-  return files === 0 ? `Nothing changed since checkpoint ${since}.` : `${counted(files, "file")} changed since checkpoint ${since}.`;
+  return files === 0 ? `No changes since checkpoint ${since}.` : `${counted(files, "file")} changed since checkpoint ${since}.`;
 }

@@ -87,7 +87,7 @@ test("what is not understood is said in our words, with what may have been meant
 test("a command without arguments refuses one, unless it is asked for help", () => {
   const { arguments: _none, ...without } = command;
   expect(() => parseCommandLine(without, ["x"])).toThrow(
-    expect.objectContaining({ code: "usage", message: 'verb takes no argument, and got "x"' }),
+    expect.objectContaining({ code: "usage", message: 'verb takes no arguments, got "x"' }),
   );
   expect(parseCommandLine(without, ["x", "--help"]).flags.has("help")).toBe(true);
 });
@@ -95,7 +95,7 @@ test("a command without arguments refuses one, unless it is asked for help", () 
 test("what follows -- is passed on by a command that says so, and refused by any other", () => {
   const argv = ["a", "--", "--json", "-x", "--"];
   expect(parse(argv, { takesRest: true })).toEqual({ ...NOTHING, args: ["a"], rest: ["--json", "-x", "--"] });
-  expect(refusal(argv)).toMatchObject({ code: "usage", message: 'verb passes nothing on, and got "--json" after --' });
+  expect(refusal(argv)).toMatchObject({ code: "usage", message: "verb takes no arguments after --" });
 });
 
 describe("a value that may be left out", () => {
@@ -108,6 +108,9 @@ describe("a value that may be left out", () => {
     [["a"], { args: ["a"], tree: undefined }],
     [["a", "--tree"], { args: ["a"], tree: "" }],
     [["a", "--tree", "fix"], { args: ["a"], tree: "fix" }],
+    [["a", "--tree", "fix the login"], { args: ["a", "fix the login"], tree: "" }],
+    [["--tree", "a", "fix the login"], { args: ["a", "fix the login"], tree: "" }],
+    [["--tree", "fix", "a", "fix the login"], { args: ["a", "fix the login"], tree: "fix" }],
     [["--tree", "fix", "a"], { args: ["a"], tree: "fix" }],
     [["--tree", "a"], { args: ["a"], tree: "" }],
     [["--tree=fix", "a"], { args: ["a"], tree: "fix" }],

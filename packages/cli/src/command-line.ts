@@ -1,5 +1,7 @@
 import { parseArgs } from "node:util";
 import { HoldfastError } from "@holdfast/contract/errors";
+import { isSimilar } from "@holdfast/platform/edit-distance";
+import { shellWord } from "@holdfast/platform/shell";
 import { type Command, type Flag, type Flags, JSON_FLAG } from "./command.ts";
 
 export interface CommandLine {
@@ -9,12 +11,15 @@ export interface CommandLine {
 }
 
 /** Every command has these. */
-export const COMMON_FLAGS: Readonly<Record<string, Flag>> = { json: JSON_FLAG, help: { short: "h", summary: "show this" } };
+export const COMMON_FLAGS: Readonly<Record<string, Flag>> = { json: JSON_FLAG, help: { short: "h", summary: "show help" } };
+
+/** Every command takes it, because every command has help. */
+export const PAGER_FLAG: Readonly<Record<string, Flag>> = { "no-pager": { summary: "print long output directly, without a pager" } };
 
 export function parseCommandLine(command: Command, argv: readonly string[]): CommandLine {
   // Node's parser is compiled when it is first called: half a millisecond of CPU, for nothing.
   if (argv.length === 0) return { args: [], rest: [], flags: flagsOf({}) };
-  const flags = { ...COMMON_FLAGS, ...command.flags };
+  const flags = { ...COMMON_FLAGS, ...PAGER_FLAG, ...command.flags };
   const cut = command.passesOn ? firstArgument(argv, flags) : argv.indexOf("--");
   const given = cut < 0 ? argv : argv.slice(0, cut);
   const own = withOptionalValues(given, flags, command.arguments !== undefined && !command.passesOn);
@@ -32,7 +37,7 @@ export function parseCommandLine(command: Command, argv: readonly string[]): Com
   try {
     const { values, positionals } = parseArgs({ args: [...own], options, allowPositionals: true, strict: true });
     if (positionals.length > 0 && !command.arguments && !values.help) throw tooMany(command, positionals[0] ?? "");
-    if (rest.length > 0 && !command.passesOn && !command.takesRest && !values.help) throw notPassedOn(command, rest[0] ?? "");
+    if (rest.length > 0 && !command.passesOn && !command.takesRest && !values.help) throw notPassedOn(command);
     return { args: positionals, rest, flags: flagsOf(values as Values) };
   } catch (error) {
     throw error instanceof HoldfastError ? error : refused(error as NodeJS.ErrnoException, { command, flags });
@@ -62,7 +67,8 @@ function firstArgument(argv: readonly string[], flags: Readonly<Record<string, F
 
 /**
  * Node's parser knows no value that may be left out: one that is there is joined to its flag, one that is not becomes an empty one. Of
- * `spawn --worktree claude` the word is the argument, for there must be one.
+ * `spawn --worktree claude` the word is the argument, for there must be one. A word with a space in it is never the value: in
+ * `spawn claude --worktree 'fix the login'` it is the prompt.
  */
 function withOptionalValues(argv: readonly string[], flags: Readonly<Record<string, Flag>>, needsArgument: boolean): readonly string[] {
   const at = argv.findIndex((word) => word.startsWith("--") && flags[word.slice(2)]?.optional);
@@ -74,26 +80,34 @@ function withOptionalValues(argv: readonly string[], flags: Readonly<Record<stri
 
 function hasWord(argv: readonly string[], flagAt: number): boolean {
   const word = argv[flagAt + 1];
-  return word !== undefined && !word.startsWith("-");
+  return word !== undefined && !word.startsWith("-") && !/\s/.test(word);
 }
 
-/** Words that are neither flags nor the value of one that needs it. */
+/** Words that are neither flags nor the value of one that needs it, nor a text. */
 function countArguments(argv: readonly string[], flags: Readonly<Record<string, Flag>>): number {
   return argv.filter((word, index) => {
     const before = argv[index - 1] ?? "";
     const of = before.startsWith("--") ? flags[before.slice(2)] : Object.values(flags).find(({ short }) => short && before === `-${short}`);
-    return !word.startsWith("-") && !(of?.value && !of.optional);
+    return !word.startsWith("-") && !/\s/.test(word) && !(of?.value && !of.optional);
   }).length;
 }
 
+/** The command that was meant, where a session is named for one that takes none. */
+const INSTEAD: Readonly<Record<string, (word: string) => string>> = {
+  status: (word) => `show one session: holdfast show ${word}`,
+  events: (word) => `events of one session: holdfast events --session ${word}`,
+  next: (word) => `attach to one session: holdfast attach ${word}`,
+  down: (word) => `stop one session: holdfast stop ${word}`,
+};
+
 function tooMany(command: Command, argument: string): HoldfastError {
-  return new HoldfastError("usage", `${command.name} takes no argument, and got ${JSON.stringify(argument)}`, {
-    hint: `see: holdfast ${command.name} --help`,
+  return new HoldfastError("usage", `${command.name} takes no arguments, got ${JSON.stringify(argument)}`, {
+    hint: INSTEAD[command.name]?.(shellWord(argument)) ?? `see: holdfast ${command.name} --help`,
   });
 }
 
-function notPassedOn(command: Command, argument: string): HoldfastError {
-  return new HoldfastError("usage", `${command.name} passes nothing on, and got ${JSON.stringify(argument)} after --`, {
+function notPassedOn(command: Command): HoldfastError {
+  return new HoldfastError("usage", `${command.name} takes no arguments after --`, {
     hint: `see: holdfast ${command.name} --help`,
   });
 }
@@ -104,12 +118,15 @@ function refused(error: NodeJS.ErrnoException, of: { command: Command; flags: Re
   const name = written.replace(/^--/, "");
   const isMachine = written === "-H" || written === "--machine";
   const hint = isMachine
-    ? `it stands before the command: holdfast -H MACHINE ${of.command.name}`
+    ? `-H goes before the command: holdfast -H MACHINE ${of.command.name}`
     : of.command.takesRest && /^-\d/.test(written)
-      ? "a number below zero stands behind --, as the last word"
-      : `see: holdfast ${of.command.name} --help`;
+      ? "put a negative number last, after --"
+      : of.command.name === "chat" && name === "name"
+        ? "name a conversation with --session NAME"
+        : `see: holdfast ${of.command.name} --help`;
   if (error.code === "ERR_PARSE_ARGS_UNKNOWN_OPTION") {
-    const candidates = Object.keys(of.flags).filter((flag) => flag[0] === name[0]);
+    const known = Object.keys(of.flags).filter((flag) => of.command.pages || !Object.hasOwn(PAGER_FLAG, flag));
+    const candidates = known.filter((flag) => isSimilar(flag, name));
     return new HoldfastError("usage", `${of.command.name} has no flag ${written}`, {
       hint,
       candidates: candidates.map((flag) => `--${flag}`),
@@ -119,6 +136,6 @@ function refused(error: NodeJS.ErrnoException, of: { command: Command; flags: Re
   if (value === undefined) return new HoldfastError("usage", `${written} takes no value`, { hint });
   const ambiguous = error.message.includes("ambiguous");
   return new HoldfastError("usage", `${written} needs a value: ${written} ${value}`, {
-    hint: ambiguous ? `for a value that begins with a dash: ${written}=-…` : hint,
+    hint: ambiguous ? `if the value starts with a dash: ${written}=-…` : hint,
   });
 }

@@ -68,6 +68,8 @@ export interface Command {
   printsJson?: boolean;
   /** It shows a terminal as it is, or was. */
   showsTerminal?: boolean;
+  /** Long output goes through a pager on a terminal. */
+  pages?: (line: { args: readonly string[]; flags: Flags }) => boolean;
   /** Not in the list of commands. */
   hidden?: boolean;
   /** Its verbs are commands of their own (`workspace merge`); without one, or with only flags, it is the first. */
@@ -98,7 +100,7 @@ export const JSON_FLAG: Flag = { summary: "print JSON" };
 
 /** Flags of every verb that takes several sessions. */
 export const SELECTION_FLAGS = {
-  all: { summary: "all of them" },
-  status: { value: "STATUS", summary: "only those with this status (comma-separated)", multiple: true, complete: "statuses" },
-  agent: { value: "AGENT", summary: "only those of this agent (comma-separated)", multiple: true, complete: "agents" },
+  all: { summary: "all sessions" },
+  status: { value: "STATUS", summary: "sessions with this status (comma-separated)", multiple: true, complete: "statuses" },
+  agent: { value: "AGENT", summary: "sessions of this agent (comma-separated)", multiple: true, complete: "agents" },
 } as const satisfies Record<string, Flag>;

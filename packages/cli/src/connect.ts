@@ -66,8 +66,8 @@ export function sharedSocket(url: string): string | undefined {
     checkSharedSocket(path);
   } catch (cause) {
     if (cause instanceof HoldfastError) throw cause;
-    throw new HoldfastError("daemon_unreachable", `cannot get to ${path}: ${(cause as Error).message}`, {
-      hint: "its owner runs: holdfast up --share GROUP; you must be in that group (id says so; log in anew after you were put there)",
+    throw new HoldfastError("daemon_unreachable", `cannot reach ${path}: ${(cause as Error).message}`, {
+      hint: "its owner runs: holdfast up --share GROUP; you must be in that group (check with id; log in again after you were added)",
       cause,
     });
   }
@@ -117,7 +117,7 @@ function onDemand(home: Home, options: Options): Transport {
     if (options.stops && isUnconfigured) {
       const { launchDaemon } = await import("@holdfast/platform/daemon-launch");
       await launchDaemon(home, join(import.meta.dirname, "daemon.mjs"), trouble);
-      return void process.stderr.write(`holdfast: ${trouble.message}; this is done without it\n`);
+      return void process.stderr.write(`holdfast: ${trouble.message}; continuing without the daemon\n`);
     }
     const isDoctor = request.path === ROUTES.examine.path;
     const isReadable = isUnconfigured || trouble.code === "disk_full" || trouble.code === "home_read_only";
@@ -128,7 +128,7 @@ function onDemand(home: Home, options: Options): Transport {
     wire.close();
     wire = unixTransport(launched.socket);
     // The doctor says it among the rest.
-    if (!isDoctor) process.stderr.write(`holdfast: ${trouble.message}; this is what was last written down\n`);
+    if (!isDoctor) process.stderr.write(`holdfast: ${trouble.message}; showing the last recorded state\n`);
   };
   const attempt = async <R extends { status: number }>(request: WireRequest, send: () => Promise<R>): Promise<R> => {
     let deadline: number | undefined;
@@ -235,9 +235,9 @@ async function replaceOlder(home: Home): Promise<boolean> {
     if (!isRefused(error)) throw error;
     throw new HoldfastError(
       "daemon_outdated",
-      `the daemon is older than this holdfast, and may not be replaced from here: ${(error as Error).message}`,
+      `the daemon is older than this holdfast and cannot be replaced from here: ${(error as Error).message}`,
       {
-        hint: "replace it from a terminal of your own: holdfast up",
+        hint: "replace it from your own terminal: holdfast up",
       },
     );
   }
@@ -249,11 +249,11 @@ export function isRefused(error: unknown): boolean {
 }
 
 export function ended(): HoldfastError {
-  return new HoldfastError("daemon_ended", "the daemon has been ended", { hint: "holdfast up starts it again" });
+  return new HoldfastError("daemon_ended", "the daemon was stopped", { hint: "start it: holdfast up" });
 }
 
 function unanswered(home: Home): HoldfastError {
   return new HoldfastError("daemon_unreachable", "the daemon does not answer", {
-    hint: `end it with: holdfast down; its log is ${home.log}`,
+    hint: `stop it: holdfast down; its log is ${home.log}`,
   });
 }

@@ -48,13 +48,13 @@ function isTimeout(error: unknown): boolean {
 }
 
 function silent(): HoldfastError {
-  return new HoldfastError("daemon_unreachable", "a daemon listens but does not answer, and nothing says which process it is", {
-    hint: "look for it with: ps -ef | grep daemon.mjs",
+  return new HoldfastError("daemon_unreachable", "a daemon listens but does not answer, and its process is unknown", {
+    hint: "find it: ps -ef | grep daemon.mjs",
   });
 }
 
 function stillThere(pid: number): HoldfastError {
-  return new HoldfastError("daemon_unreachable", `the daemon (pid ${pid}) does not end`, { hint: `look at it with: ps -p ${pid}` });
+  return new HoldfastError("daemon_unreachable", `the daemon (pid ${pid}) does not stop`, { hint: `look at it: ps -p ${pid}` });
 }
 
 /** Waits for a process that said it would end; false when it is still there. */

@@ -6,7 +6,7 @@ import type { Context } from "./command.ts";
 export function given(context: Context, verb: string, usage: string): string[] {
   const wanted = usage.split(" ").length;
   if (context.args.length === wanted) return [...context.args];
-  const what = context.args.length > wanted ? `${JSON.stringify(context.args[wanted])} is one argument too many` : `say ${usage}`;
+  const what = context.args.length > wanted ? `unexpected argument ${JSON.stringify(context.args[wanted])}` : `expected ${usage}`;
   throw new HoldfastError("usage", what, { hint: `see: holdfast group ${verb} --help` });
 }
 
@@ -14,7 +14,7 @@ export function given(context: Context, verb: string, usage: string): string[] {
 export function sessionsOr(names: readonly string[], own: string | undefined = process.env.HOLDFAST_SESSION): string[] {
   if (names.length > 0) return [...names];
   if (own) return [own];
-  throw new HoldfastError("usage", "say which sessions", { hint: "list them: holdfast ls" });
+  throw new HoldfastError("usage", "name the sessions", { hint: "list them: holdfast ls" });
 }
 
 /** `--if-revision N`. */
@@ -23,6 +23,6 @@ export function ifRevision(context: Context): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new HoldfastError("usage", `--if-revision takes a whole number, not ${JSON.stringify(text)}`, {
-    hint: "the revision that group get said; 0 where there must be none yet",
+    hint: "pass the revision from group get; 0 for a new key",
   });
 }

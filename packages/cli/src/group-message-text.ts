@@ -25,7 +25,7 @@ export function logEntry({ id, fromName, role, at, to, text, replyTo, answers }:
     `${age} ago`,
   ];
   if (replyTo !== null) about.push(`answers ${replyTo}`);
-  about.push(to.length === 0 ? "nobody of then is there" : tally(to));
+  about.push(to.length === 0 ? "none of its recipients exist any more" : tally(to));
   const lines = (words: string) =>
     words
       .trim()

@@ -52,13 +52,13 @@ function context(args: string[], flags: Record<string, string> = {}): Context {
 
 test("a verb says what it is missing, and what is too much", () => {
   expect(given(context(["team", "goal"]), "get", "GROUP KEY")).toEqual(["team", "goal"]);
-  expect(() => given(context(["team"]), "get", "GROUP KEY")).toThrow("say GROUP KEY");
-  expect(() => given(context(["team", "goal", "x"]), "get", "GROUP KEY")).toThrow('"x" is one argument too many');
+  expect(() => given(context(["team"]), "get", "GROUP KEY")).toThrow("expected GROUP KEY");
+  expect(() => given(context(["team", "goal", "x"]), "get", "GROUP KEY")).toThrow('unexpected argument "x"');
 });
 
 test("inside a run its own session is meant where none is named", () => {
   expect([sessionsOr(["a", "b"], "own"), sessionsOr([], "own")]).toEqual([["a", "b"], ["own"]]);
-  for (const none of ["", undefined]) expect(() => sessionsOr([], none ?? "")).toThrow("say which sessions");
+  for (const none of ["", undefined]) expect(() => sessionsOr([], none ?? "")).toThrow("name the sessions");
 });
 
 test("a revision is a whole number", () => {

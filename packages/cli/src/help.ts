@@ -1,22 +1,24 @@
 import { VERSION } from "@holdfast/contract/version";
 import { color } from "./color.ts";
 import type { Command, Flag } from "./command.ts";
-import { COMMON_FLAGS } from "./command-line.ts";
+import { COMMON_FLAGS, PAGER_FLAG } from "./command-line.ts";
+import { helpWidth, paragraphs, twoColumns, usageLines, wrapWords } from "./help-text.ts";
 import { findCommand } from "./registry.ts";
 import { unknownCommand } from "./unknown-command.ts";
 
-/** Every command that is not hidden is in one of them. */
+/** Every visible command is in one section. */
 export const SECTIONS: Readonly<Record<string, readonly string[]>> = {
   "Start agents and commands": ["spawn", "chat", "run", "create", "start", "task", "apply", "agents", "personas"],
-  "See what they do": ["ls", "show", "digest", "last", "explain", "usage", "statusline"],
-  "Be there": ["next", "attach", "detach", "control", "handover"],
-  "Say and answer": ["send", "messages", "approvals", "cancel", "keys", "wait"],
-  "Read what they said and showed": ["transcript", "logs", "screen", "replay", "export"],
-  "Let them work together": ["group", "context", "mcp"],
-  "Give each a workspace": ["workspace", "trust", "checkpoint", "compare", "keep"],
-  "End, and come back": ["stop", "resume", "fork", "restore", "adopt", "rename", "rm"],
-  "Look after it": [
+  "Watch sessions": ["ls", "show", "digest", "last", "explain", "usage", "statusline"],
+  "Attach to a session": ["next", "attach", "detach", "control", "handover"],
+  "Send and answer": ["send", "messages", "approvals", "cancel", "keys", "wait"],
+  "Read output": ["transcript", "logs", "screen", "replay", "export"],
+  "Work together": ["group", "context", "mcp"],
+  Workspaces: ["workspace", "trust", "checkpoint", "compare", "keep"],
+  "Stop and resume": ["stop", "resume", "fork", "restore", "adopt", "rename", "rm"],
+  Administration: [
     "status",
+    "config",
     "doctor",
     "events",
     "audit",
@@ -41,68 +43,94 @@ export async function printHelp(name?: string, verb?: string): Promise<number> {
     return printCommandHelp(inner ? (await inner()).command : command);
   }
   if (name !== undefined && !name.startsWith("-")) throw unknownCommand(name);
-  const width = Math.max(...Object.values(SECTIONS).flatMap((names) => names.map(({ length }) => length)));
-  const sections = await Promise.all(Object.entries(SECTIONS).map(([title, names]) => sectionLines(title, names, width)));
+  const width = helpWidth();
+  const column = Math.max(...Object.values(SECTIONS).flatMap((names) => names.map(({ length }) => length)));
+  const sections = await Promise.all(Object.entries(SECTIONS).map(([title, names]) => sectionLines({ title, names, column, width })));
   print([
-    `holdfast ${VERSION} keeps AI coding agents running: close the terminal, they go on.`,
+    `holdfast ${VERSION} keeps AI coding agents running after you close the terminal.`,
     "",
     color("bold", "Usage"),
     "  holdfast [-H MACHINE] COMMAND [ARGUMENTS] [FLAGS]",
     "",
     ...sections.flat(),
-    color("bold", "Another machine"),
-    "  -H, --machine MACHINE   the holdfast there, through ssh: user@machine, a name of ~/.ssh/config, or [machines.NAME] of config.toml",
-    "  HOLDFAST_MACHINE        the same for every command of a shell",
+    color("bold", "Remote machines"),
+    ...twoColumns(
+      [
+        ["-H, --machine MACHINE", "run the command on MACHINE over ssh: user@machine, a host of ~/.ssh/config, or a [machines.NAME] table"],
+        ["HOLDFAST_MACHINE", "environment variable: the default for -H"],
+      ],
+      width,
+    ),
     "",
-    color("bold", "Try"),
-    "  holdfast spawn demo --name demo    start the demo agent",
-    "  holdfast attach demo               look at it; Ctrl+\\ leaves it running",
-    "  holdfast run -- npm test           run a command in the background",
+    color("bold", "Pager"),
+    ...paragraphs(
+      "On a terminal, help and long output go through $HOLDFAST_PAGER, else $PAGER, else less. Pass --no-pager, or set HOLDFAST_PAGER=cat, to print directly.",
+      width - 2,
+    ).map((line) => `  ${line}`),
     "",
-    "holdfast COMMAND --help tells more. A session is named by its name, its id, or the beginning of its id.",
+    color("bold", "Examples"),
+    ...exampleLines([
+      ["holdfast spawn demo --name demo", "start the demo agent"],
+      ["holdfast attach demo", "attach to it; Ctrl+\\ detaches and leaves it running"],
+      ["holdfast run -- npm test", "run a command in the background"],
+    ]),
+    "",
+    ...paragraphs(
+      "Run holdfast COMMAND --help for the details of a command. Refer to a session by its name, its id, or the beginning of its id.",
+      width,
+    ),
   ]);
   return 0;
 }
 
-async function sectionLines(title: string, names: readonly string[], width: number): Promise<string[]> {
+type Section = { title: string; names: readonly string[]; column: number; width: number };
+
+async function sectionLines({ title, names, column, width }: Section): Promise<string[]> {
   const summaries = await Promise.all(names.map(async (name) => (await findCommand(name)?.())?.command.summary ?? ""));
-  return [color("bold", title), ...names.map((name, index) => `  ${name.padEnd(width)}  ${summaries[index]}`), ""];
+  const rows = names.map((name, index) => [name.padEnd(column), summaries[index] ?? ""] as const);
+  return [color("bold", title), ...twoColumns(rows, width), ""];
 }
 
 export async function printCommandHelp(command: Command): Promise<number> {
-  const flags = Object.entries({ ...command.flags, ...COMMON_FLAGS }).map(([name, flag]) => {
+  const width = helpWidth();
+  const flags = Object.entries({ ...command.flags, ...(command.pages ? PAGER_FLAG : {}), ...COMMON_FLAGS }).map(([name, flag]) => {
     const short = flag.short ? `-${flag.short}, ` : "    ";
     return [`${short}--${name}${valueWord(flag)}`, flag.summary] as const;
   });
-  const width = Math.max(...flags.map(([left]) => left.length));
-  const exampleWidth = Math.max(...command.examples.map(([left]) => left.length));
   print([
-    `holdfast ${command.name}: ${command.summary}`,
-    ...(command.description ? ["", command.description] : []),
+    ...paragraphs(`holdfast ${command.name}: ${command.summary}`, width),
+    ...(command.description ? ["", ...paragraphs(command.description, width)] : []),
     "",
     color("bold", "Usage"),
-    `  holdfast ${command.name} ${command.usage}`.trimEnd(),
-    ...(await verbLines(command)),
+    ...usageLines(`holdfast ${command.name} ${command.usage}`.trimEnd(), width),
+    ...(await verbLines(command, width)),
     "",
     color("bold", "Flags"),
-    ...flags.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`),
+    ...twoColumns(flags, width),
     "",
     color("bold", "Examples"),
-    ...command.examples.map(([left, right]) => `  ${left.padEnd(exampleWidth)}  ${color("dim", `# ${right}`)}`),
+    ...exampleLines(command.examples),
   ]);
   return 0;
 }
 
-async function verbLines({ name, verbs = {} }: Command): Promise<string[]> {
+/** The comment is on a line of its own: zsh would pass one behind the command as arguments. */
+function exampleLines(examples: Command["examples"]): string[] {
+  return examples.flatMap(([line, what]) => [color("dim", `  # ${what}`), `  ${line}`]);
+}
+
+async function verbLines({ name, verbs = {} }: Command, width: number): Promise<string[]> {
   if (Object.keys(verbs).length === 0) return [];
   const commands = await Promise.all(Object.values(verbs).map(async (load) => (await load()).command));
-  const lines = commands.map((each) => [`${each.name.slice(name.length + 1)} ${each.usage}`.trimEnd(), each.summary] as const);
   return [
     "",
     color("bold", "Verbs"),
-    ...lines.flatMap(([left, right]) => [`  ${left}`, `      ${color("dim", right)}`]),
+    ...commands.flatMap(({ name: full, usage, summary }) => [
+      ...usageLines(`${full.slice(name.length + 1)} ${usage}`.trimEnd(), width),
+      ...wrapWords(summary.split(" "), { first: 6, rest: 6, width }).map((line) => color("dim", line)),
+    ]),
     "",
-    `holdfast ${name} VERB --help tells more of one.`,
+    `Run holdfast ${name} VERB --help for the details of a verb.`,
   ];
 }
 

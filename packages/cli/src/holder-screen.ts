@@ -122,7 +122,8 @@ export class Shown implements Disposable {
 
   /** Somebody who only looks on has typed. */
   refused(): void {
-    if (this.#view && this.#notice === undefined) this.#say(`${this.#people.driver ?? "nobody"} drives; to ask for it: ${this.#asking()}`);
+    if (this.#view && this.#notice === undefined)
+      this.#say(`${this.#people.driver ?? "nobody"} drives; request control: ${this.#asking()}`);
   }
 
   /** Whoever types has read what stands there. */

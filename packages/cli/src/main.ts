@@ -8,6 +8,7 @@ import { openHome } from "@holdfast/platform/home";
 import type { HoldfastClient } from "@holdfast/sdk/client";
 import { parseCommandLine } from "./command-line.ts";
 import { connect } from "./connect.ts";
+import type { Pager } from "./pager.ts";
 import { findCommand } from "./registry.ts";
 import { printSafely } from "./safe-output.ts";
 
@@ -43,10 +44,12 @@ async function runHere(argv: string[], far?: HoldfastClient): Promise<number> {
     process.exit(1);
   });
   if (process.env.HOLDFAST_SCREEN) (await import("./far/screen.ts")).takeScreen(process.env.HOLDFAST_SCREEN);
-  const [name, ...args] = argv;
+  const isDirect = argv[0] === "--no-pager";
+  const [name, ...args] = isDirect ? argv.slice(1) : argv;
   if (name === undefined || name === "--help" || name === "-h" || name === "help") {
     const { printHelp } = await import("./help.ts");
-    return printHelp(args[0], args[1]);
+    const [about, verb] = args.filter((word) => word !== "--no-pager");
+    return paged(!isDirect && !args.includes("--no-pager"), () => printHelp(about, verb));
   }
   const load = findCommand(name === "--version" || name === "-V" ? "version" : name);
   if (!load) throw (await import("./unknown-command.ts")).unknownCommand(name);
@@ -57,20 +60,37 @@ async function runHere(argv: string[], far?: HoldfastClient): Promise<number> {
   const line = parseCommandLine(command, own);
   if (line.flags.has("help")) {
     const { printCommandHelp } = await import("./help.ts");
-    return printCommandHelp(command);
+    return paged(!isDirect && !line.flags.has("no-pager"), () => printCommandHelp(command));
   }
   const home = openHome();
   const json = line.flags.has("json");
+  // Before output is made safe: what reaches the pager must be.
+  const pager = await openPager(!isDirect && !line.flags.has("no-pager") && command.pages?.(line) === true);
   if (!command.showsTerminal || json)
     for (const stream of [process.stdout, process.stderr]) printSafely(stream, { json: json || command.printsJson === true });
   using client = far ?? connect(home, { onlyReads: command.onlyReads === true, stops: command.stops === true, quiet: json });
   try {
     return (await command.run({ ...line, json, home, client })) ?? 0;
   } finally {
+    await pager?.close();
     if (!json && !far && !command.hidden && existsSync(home.notice)) {
       (await import("./show-notice.ts")).showNotice(home.notice, { seen: command.name === "status" });
     }
   }
+}
+
+async function paged(isWanted: boolean, print: () => Promise<number>): Promise<number> {
+  const pager = await openPager(isWanted);
+  try {
+    return await print();
+  } finally {
+    await pager?.close();
+  }
+}
+
+/** Loaded only for a terminal: scripts and agents never page. */
+async function openPager(isWanted: boolean): Promise<Pager | undefined> {
+  return isWanted && process.stdout.isTTY ? (await import("./pager.ts")).openPager() : undefined;
 }
 
 /** Commands that are run again and again, and have nothing under way when they are done. */

@@ -5,18 +5,18 @@ import type { Flag, Flags } from "./command.ts";
 import { callerEnvironment } from "./start-session.ts";
 
 export const mergeFlags = {
-  squash: { summary: "all of them as one commit of yours" },
-  rebase: { summary: "each anew on top of the base; the workspace follows" },
-  ff: { summary: "as they are, or not at all (the default)" },
-  into: { value: "BRANCH", summary: "onto this branch (default: its base)", complete: "nothing" },
-  commit: { value: "MESSAGE", summary: "commit all that is uncommitted in it first, new files too", complete: "nothing" },
+  squash: { summary: "squash the commits into one commit of yours" },
+  rebase: { summary: "rebase the commits onto the base; the workspace follows" },
+  ff: { summary: "fast-forward only (default)" },
+  into: { value: "BRANCH", summary: "target branch (default: the workspace's base)", complete: "nothing" },
+  commit: { value: "MESSAGE", summary: "commit all uncommitted files of the workspace first, new ones too", complete: "nothing" },
   message: {
     value: "TEXT",
     short: "m",
-    summary: "what the commit of --squash says (default: what its commits say)",
+    summary: "with --squash: the commit message (default: the messages of its commits)",
     complete: "nothing",
   },
-  push: { summary: "push the workspace's branch as well, with your keys" },
+  push: { summary: "push the workspace's branch too, with your keys" },
 } as const satisfies Record<string, Flag>;
 
 export function mergeBody(flags: Flags) {
@@ -29,8 +29,8 @@ export function mergeBody(flags: Flags) {
     push: flags.has("push"),
   };
   if (body.message !== undefined && body.way !== "squash")
-    throw new HoldfastError("usage", "--message is what the one commit of --squash says", {
-      hint: "what is uncommitted: --commit MESSAGE",
+    throw new HoldfastError("usage", "--message needs --squash", {
+      hint: "to commit uncommitted files: --commit MESSAGE",
     });
   return body;
 }
@@ -38,5 +38,5 @@ export function mergeBody(flags: Flags) {
 function wayOf(flags: Flags): MergeWay | undefined {
   const said = (["squash", "rebase", "ff"] as const).filter((way) => flags.has(way));
   if (said.length <= 1) return said[0];
-  throw new HoldfastError("usage", `--${said[0]} and --${said[1]} are two ways to do it`, { hint: "choose one" });
+  throw new HoldfastError("usage", `--${said[0]} and --${said[1]} cannot be used together`, { hint: "pass one of them" });
 }

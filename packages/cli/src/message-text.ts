@@ -18,7 +18,7 @@ export async function follow(client: HoldfastClient, { id }: Pick<Message, "id">
     if (message.endedAt !== null || message.settled || message.held) return message;
     if (performance.now() >= until) {
       throw new HoldfastError("timeout", `no answer in ${formatDuration(timeoutMs ?? 0)}: ${plain(stateOf(message))}`, {
-        hint: `it goes on; see how far it is: holdfast messages --thread ${message.thread}`,
+        hint: `the message stays in progress; check it: holdfast messages --thread ${message.thread}`,
       });
     }
   }
@@ -34,13 +34,13 @@ export function receipt(message: Message, session: Pick<Session, "status" | "sta
 export function stateOf({ id, name, state, why, via, evidence, settled }: Message): string {
   const because = why === null ? "" : `: ${why}`;
   if (state === "injected" && via === "read") return `${name} has read it`;
-  if (state === "injected" && !settled) return `${name} has it (${via}); whether a turn begins with it is not known yet`;
+  if (state === "injected" && !settled) return `${name} has it (${via}); it is not known yet whether a turn starts`;
   if (state === "queued") return `queued for ${name} as ${id}${because}`;
-  if (state === "injecting") return `${name} is being given ${id}${because}`;
+  if (state === "injecting") return `${name} is receiving ${id}${because}`;
   if (state === "injected") return `${name} has it (${via})${because}`;
-  if (state === "turn_started") return `${name} works on it (${evidence})`;
+  if (state === "turn_started") return `${name} is working on it (${evidence})`;
   if (state === "replied") return `${name} has answered`;
-  return state === "failed" ? `${name} did not get it${because}` : `${id} was taken back`;
+  return state === "failed" ? `${name} did not get it${because}` : `${id} was withdrawn`;
 }
 
 /** What to end with when there is no answer. */
@@ -48,7 +48,7 @@ export function outcome(message: Message): HoldfastError {
   const hint = message.hint === null ? {} : { hint: message.hint };
   const { name, why } = message;
   if (message.held) return new HoldfastError("session_ended", plain(`${name}: ${why}`), hint);
-  if (message.state === "cancelled") return new HoldfastError("message_failed", `somebody has taken back the message to ${plain(name)}`);
+  if (message.state === "cancelled") return new HoldfastError("message_failed", `somebody withdrew the message to ${plain(name)}`);
   if (message.state === "failed" && message.known) return new HoldfastError("message_failed", plain(`${name}: ${why}`), hint);
-  return new HoldfastError("message_unknown", plain(`${name}: ${why ?? "whether it began a turn is not known"}`), hint);
+  return new HoldfastError("message_unknown", plain(`${name}: ${why ?? "it is unknown whether it started a turn"}`), hint);
 }

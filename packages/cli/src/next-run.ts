@@ -67,7 +67,7 @@ export function asRemoved(known: Known): (error: unknown) => never {
 }
 
 function removed({ id, name }: Known): HoldfastError {
-  return new HoldfastError("session_removed", `${name} was removed`, { hint: `what is left of it: holdfast events --session ${id}` });
+  return new HoldfastError("session_removed", `${name} was removed`, { hint: `its events: holdfast events --session ${id}` });
 }
 
 /** Whether it has ended and no further run is due. */

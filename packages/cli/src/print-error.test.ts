@@ -24,5 +24,5 @@ test("only what resembles the word is a guess; others are what there is to choos
   expect(printed(flag)).not.toContain("did you mean");
   const short = new HoldfastError("session_not_found", 'no session has the name "e2"', { candidates: ["a", "g1", "t7"] });
   expect(printed(short)).toContain("choose from: a, g1, t7");
-  expect(printed(new HoldfastError("usage", "say which shell", { candidates: ["bash"] }))).toContain("choose from: bash");
+  expect(printed(new HoldfastError("usage", "name a shell", { candidates: ["bash"] }))).toContain("choose from: bash");
 });

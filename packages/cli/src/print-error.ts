@@ -1,5 +1,5 @@
 import type { HoldfastError } from "@holdfast/contract/errors";
-import { editDistance } from "@holdfast/platform/edit-distance";
+import { isSimilar } from "@holdfast/platform/edit-distance";
 import { color } from "./color.ts";
 import { plain } from "./plain.ts";
 import { safeJson } from "./safe-output.ts";
@@ -49,12 +49,7 @@ function guessesIn(message: string, candidates: readonly string[]): string[] {
   const asked = /"([^"]+)"/.exec(message)?.[1] ?? /(?<= )--?[\w-]+/.exec(message)?.[0];
   const word = bare(asked ?? "");
   if (word === "") return [];
-  return candidates.filter((each) => {
-    const name = bare(each);
-    const beginsAlike = word.length > 2 && name.startsWith(word.slice(0, 2));
-    const isPart = name.length > 2 && word.includes(name);
-    return beginsAlike || isPart || name.includes(word) || editDistance(name, word) <= Math.min(2, word.length / 2);
-  });
+  return candidates.filter((each) => isSimilar(bare(each), word));
 }
 
 function bare(name: string): string {

@@ -50,6 +50,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<{ command: Command 
   rename: () => import("./commands/rename.ts"),
   rm: () => import("./commands/rm.ts"),
   status: () => import("./commands/status.ts"),
+  config: () => import("./commands/config.ts"),
   doctor: () => import("./commands/doctor.ts"),
   events: () => import("./commands/events.ts"),
   audit: () => import("./commands/audit.ts"),

@@ -36,8 +36,8 @@ function dial(url: string): Promise<{ socket: Socket; host: string }> {
   const path = sharedSocket(url);
   const parsed = path === undefined ? URL.parse(url) : null;
   if (path === undefined && parsed?.protocol !== "http:") {
-    throw new HoldfastError("usage", `attach goes through unix: and http:, and this is ${url}`, {
-      hint: "or log in there: holdfast -H MACHINE attach",
+    throw new HoldfastError("usage", `attach needs unix: or http:, and this is ${url}`, {
+      hint: "use ssh instead: holdfast -H MACHINE attach",
     });
   }
   return new Promise((resolve, reject) => {
@@ -48,9 +48,7 @@ function dial(url: string): Promise<{ socket: Socket; host: string }> {
       socket.on("error", () => {});
       resolve({ socket, host: parsed?.host ?? "holdfast" });
     });
-    socket.once("error", (cause) =>
-      reject(new HoldfastError("daemon_unreachable", `nothing answers at ${url}: ${cause.message}`, { cause })),
-    );
+    socket.once("error", (cause) => reject(new HoldfastError("daemon_unreachable", `no answer at ${url}: ${cause.message}`, { cause })));
   });
 }
 
@@ -86,7 +84,7 @@ async function firstMessage(socket: Socket): Promise<AttachPlan> {
     if (!first) continue;
     socket.unshift(bytes.subarray(5 + first.payload.length));
     const message = decodeMessage(first.payload) as FromHolder;
-    if (message.t !== "attached") throw new HoldfastError("internal", "the daemon did not say what it attached to");
+    if (message.t !== "attached") throw new HoldfastError("internal", "the daemon did not report what it attached to");
     return message.plan as AttachPlan;
   }
 }

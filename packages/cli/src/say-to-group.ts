@@ -8,8 +8,8 @@ import { sentLine } from "./group-message-text.ts";
 import { insist } from "./insist.ts";
 
 export const SAID_FLAGS = {
-  "reply-to": { value: "ID", summary: "as the answer to this message", complete: "nothing" },
-  expires: { value: "TIME", summary: "give it up if it cannot be handed over within this", complete: "nothing" },
+  "reply-to": { value: "ID", summary: "reply to this message", complete: "nothing" },
+  expires: { value: "TIME", summary: "drop the message if it is not delivered within this time", complete: "nothing" },
 } as const satisfies Record<string, Flag>;
 
 export interface Said {
@@ -25,7 +25,7 @@ export async function sayToGroup(context: Context, said: Said): Promise<number> 
 }
 
 export async function queueForGroup({ flags, client }: Context, { group, text, role }: Said): Promise<GroupMessage> {
-  if (text.trim() === "") throw new HoldfastError("usage", "there is nothing to send");
+  if (text.trim() === "") throw new HoldfastError("usage", "the message is empty");
   const expires = flags.text("expires");
   const expiresMs = expires === undefined ? undefined : someDuration(expires, "--expires");
   const body = { id: newId(), text, role, steer: flags.has("steer"), replyTo: flags.text("reply-to"), expiresMs };

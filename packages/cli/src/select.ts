@@ -21,19 +21,34 @@ export function selectionOf({ args, flags }: Pick<Context, "args" | "flags">) {
 export async function selected(context: Context, verb: string, of: { ended?: boolean } = {}): Promise<Session[]> {
   const selection = selectionOf(context);
   if (!selection.names && !selection.all && !selection.status && !selection.agent) {
-    throw new HoldfastError("usage", `say which sessions to ${verb}`, {
+    throw new HoldfastError("usage", `name the sessions to ${verb}`, {
       hint: `holdfast ${verb} NAME…, or --all, --status, --agent; see holdfast ls`,
     });
   }
   const query = { ...selection, all: selection.all || of.ended === true };
-  return (await context.client.call("listSessions", { query })).sessions;
+  const { sessions } = await context.client.call("listSessions", { query });
+  await warnOfUnknownAgents(context, sessions);
+  return sessions;
+}
+
+/** `--agent bogus` selects nothing, which looks like success. */
+export async function warnOfUnknownAgents(context: Context, sessions: readonly Pick<Session, "agent">[]): Promise<void> {
+  const wanted = selectionOf(context).agent?.filter((name) => sessions.every(({ agent }) => agent !== name)) ?? [];
+  if (wanted.length === 0 || context.json) return;
+  const { PATH: path, HOME: home } = process.env;
+  // Without a daemon, and for a token that may not ask, there is no warning.
+  const known = await context.client.call("listAgents", { query: { path, home } }).catch(() => undefined);
+  for (const name of known ? wanted : []) {
+    if (known?.agents.some((agent) => agent.name === name)) continue;
+    process.stderr.write(`warning: there is no agent ${JSON.stringify(name)}; list the agents: holdfast agents\n`);
+  }
 }
 
 /** The one session that a verb names. */
 export function oneName(context: Context, usage: string): string {
   const [name, ...more] = context.args;
   if (name === undefined || more.length > 0) {
-    throw new HoldfastError("usage", name === undefined ? "name a session" : "name one session only", { hint: `usage: holdfast ${usage}` });
+    throw new HoldfastError("usage", name === undefined ? "name a session" : "expected one session", { hint: `usage: holdfast ${usage}` });
   }
   return name;
 }

@@ -59,7 +59,7 @@ test("costs and tokens in words", () => {
   expect(costText(sums({ cost: 2 }))).toBe("$2.00");
   expect(tokensText(sums({ input: 12_300, output: 400 }))).toBe("12.3k in, 400 out");
   expect(tokensText(sums({ input: 1, output: 2, cacheRead: 3, cacheWrite: 4, unknownTokens: 2 }))).toBe(
-    "at least 1 in, 2 out, 4 into a cache, 3 from a cache; 2 turns did not tell all",
+    "at least 1 in, 2 out, 4 into a cache, 3 from a cache; 2 turns did not report all tokens",
   );
   expect(contextText({ used: 45_000, size: 200_000 })).toBe("45k of 200k (23 %)");
   expect(contextText({ used: 45_000, size: 0 })).toBe("45k");

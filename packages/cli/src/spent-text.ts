@@ -43,7 +43,7 @@ export function tokensText(spent: Sums): string {
     ...(cacheRead > 0 ? [`${formatTokens(cacheRead)} from a cache`] : []),
   ];
   const text = `${parts.join(", ")}${estimated ? " (estimated)" : ""}`;
-  return unknownTokens === 0 ? text : `at least ${text}; ${turns(unknownTokens)} did not tell all`;
+  return unknownTokens === 0 ? text : `at least ${text}; ${turns(unknownTokens)} did not report all tokens`;
 }
 
 /** `45k of 200k (22 %)`. */

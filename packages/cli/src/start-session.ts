@@ -11,41 +11,45 @@ import { TRUST_FLAG } from "./trusting.ts";
 import { withProgress } from "./workspace-progress.ts";
 
 export const START_FLAGS = {
-  name: { value: "NAME", summary: "what to call it (default: two readable words)", complete: "nothing" },
-  cwd: { value: "DIR", summary: "where it works (default: here)", complete: "directories" },
+  name: { value: "NAME", summary: "name of the session (default: two readable words)", complete: "nothing" },
+  cwd: { value: "DIR", summary: "working directory (default: the current one)", complete: "directories" },
   worktree: {
     value: "BRANCH",
     optional: true,
-    summary: "in a git worktree of its own, on this branch (default: holdfast/NAME); see holdfast workspace",
+    summary: "work in a new git worktree on this branch (default: holdfast/NAME); see holdfast workspace",
     complete: "nothing",
   },
-  base: { value: "REF", summary: "with --worktree: what it begins from (default: what is checked out)", complete: "nothing" },
-  "no-setup": { summary: "with --worktree: without the project's set-up command" },
+  base: { value: "REF", summary: "with --worktree: start the branch here (default: the checked-out commit)", complete: "nothing" },
+  "no-setup": { summary: "with --worktree: skip the project's setup command" },
   trust: TRUST_FLAG,
-  workspace: { value: "NAME", summary: "in this workspace, in place of --cwd", complete: "workspaces" },
+  workspace: { value: "NAME", summary: "work in this workspace, instead of --cwd", complete: "workspaces" },
   env: {
     value: "K=V",
-    summary: "set a variable of its environment, on top of yours; K alone takes your value",
+    summary: "set an environment variable, in addition to yours; K alone passes your value",
     multiple: true,
     complete: "nothing",
   },
-  host: { value: "HOST", summary: "what keeps it: tmux (default where it is) or native", complete: "hosts" },
-  restart: { value: "POLICY", summary: "after it ended by itself: never (default), on-failure, always", complete: "restarts" },
-  memory: { value: "SIZE", summary: "end it when all its processes together take more: 500M, 2G", complete: "nothing" },
+  host: { value: "HOST", summary: "host that keeps the session running: tmux (default if installed) or native", complete: "hosts" },
+  restart: {
+    value: "POLICY",
+    summary: "restart policy after the session ends by itself: never (default), on-failure, always",
+    complete: "restarts",
+  },
+  memory: { value: "SIZE", summary: "stop the session when its processes use more memory together: 500M, 2G", complete: "nothing" },
   "recording-limit": {
     value: "SIZE",
-    summary: "keep at most this much of what each run prints, the newest: 64M (default), 1G, off",
+    summary: "keep at most this much output of each run, the newest: 64M (default), 1G, off",
     complete: "nothing",
   },
   budget: BUDGET_FLAG,
   group: {
     value: "GROUP",
-    summary: "in this group from the beginning; an agent is told who its peers are (see holdfast group)",
+    summary: "join this group; an agent learns its peers (see holdfast group)",
     multiple: true,
     complete: "groups",
   },
-  role: { value: "TEXT", summary: "what part it plays, for you to read later", complete: "nothing" },
-  objective: { value: "TEXT", summary: "what it is to achieve, for you to read later", complete: "nothing" },
+  role: { value: "TEXT", summary: "role of the session, a note for people", complete: "nothing" },
+  objective: { value: "TEXT", summary: "objective of the session, a note for people", complete: "nothing" },
 } as const satisfies Record<string, Flag>;
 
 /** `notes`: of a worktree that was made for it. A daemon of an older version says none. */
@@ -109,7 +113,7 @@ export function worktreeOf(flags: Flags): { branch?: string | undefined; base?: 
   const [base, setup] = [flags.text("base"), !flags.has("no-setup")];
   if (branch !== undefined) return { branch: branch === "" ? undefined : branch, base, setup };
   if (base === undefined && setup) return undefined;
-  throw new HoldfastError("usage", `${base === undefined ? "--no-setup" : "--base"} is about a new worktree`, { hint: "add --worktree" });
+  throw new HoldfastError("usage", `${base === undefined ? "--no-setup" : "--base"} needs --worktree`, { hint: "add --worktree" });
 }
 
 /** The id on standard output, for scripts; the rest is for people, on standard error and, but for what is not as they asked for it, only for a terminal. */
@@ -126,7 +130,7 @@ export function printStarted(session: StartedSession, json: boolean): void {
   const look =
     kind === "conversation"
       ? `Talk: holdfast chat ${name}   Read: holdfast transcript ${name}`
-      : `Look: holdfast attach ${name}   Read: holdfast logs ${name}`;
+      : `Attach: holdfast attach ${name}   Read: holdfast logs ${name}`;
   process.stderr.write(`${plain(name)} is running${where}. ${look}\n`);
 }
 
@@ -165,5 +169,5 @@ function assignment(text: string): [string, string] {
   const found = value ?? process.env[name];
   if (name !== "" && found !== undefined) return [name, found];
   const why = name === "" ? `--env takes NAME=VALUE, not ${JSON.stringify(text)}` : `--env ${name}: the variable is not set`;
-  throw new HoldfastError("usage", why, { hint: "for example: --env PORT=3000; --env PORT alone passes on your own value" });
+  throw new HoldfastError("usage", why, { hint: "for example: --env PORT=3000; --env PORT alone passes your own value" });
 }

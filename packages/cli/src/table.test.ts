@@ -17,6 +17,8 @@ function session(more: Partial<Record<keyof Session, unknown>> = {}): Session {
     durationMs: 65_000,
     lastActivityAt: "2026-01-02T02:59:56.000Z",
     pid: 123,
+    objective: null,
+    command: ["/usr/bin/make", "all"],
     cwd: "/home/me/app",
     outputPath: "/home/x/sessions/abcdefghij/runs/1/output.000000",
     exit: null,
@@ -32,9 +34,19 @@ function table(sessions: Session[], options: { width?: number; outputs?: boolean
 
 test("a row says what, how, how long, when last, and where", () => {
   expect(table([session()])).toEqual([
-    "NAME   STATUS   AGENT  FOR     LAST OUTPUT  PID  ID          DIRECTORY",
-    "build  working  shell  1m 05s  4s ago       123  abcdefghij  /home/me/app",
+    "NAME   STATUS   AGENT  FOR     LAST OUTPUT  ABOUT     DIRECTORY",
+    "build  working  shell  1m 05s  4s ago       make all  /home/me/app",
   ]);
+});
+
+test("a row says what the session is about: its objective, else its command, on one line", () => {
+  const about = (more: Partial<Record<keyof Session, unknown>>, width?: number) =>
+    table([session(more)], width === undefined ? {} : { width })[1]?.split(/ {2,}/)[5];
+  expect(about({ objective: "fix the login" })).toBe("fix the login");
+  expect(about({ command: ["/bin/sh", "-c", "make all"] })).toBe("sh -c 'make all'");
+  expect(about({ command: ["sh", "-c", "make\nall"] })).toBe("sh -c $'make\\nall'");
+  expect(about({ objective: "fix\nthe login" })).not.toContain("\n");
+  expect(about({ objective: "fix the login, and then all of the other things" }, 80)).toBe("fix the login, and th…");
 });
 
 test("of an agent it says for how long, what it waits for, and what goes on beside", () => {
@@ -58,9 +70,9 @@ test("in a narrow terminal what it waits for is shortened, and no row is wider t
   const attention = { for: "approval", text: `Bash: ${"make ".repeat(20)}`, until: null };
   const lines = table([session({ status: "waiting", statusForMs: 185_000, attention }), session({ status: "idle" })], { width: 60 });
   expect(lines).toEqual([
-    "NAME   STATUS      WAITS FOR                    DIRECTORY",
-    "build  waiting 3m  approval: Bash: make make …  /home/me/app",
-    "build  idle                                     /home/me/app",
+    "NAME   STATUS      WAITS FOR                 AGENT  ABOUT",
+    "build  waiting 3m  approval: Bash: make ma…  shell  make all",
+    "build  idle                                  shell  make all",
   ]);
 });
 
@@ -85,7 +97,7 @@ test("what is not known is a dash, and how it ended is behind the status", () =>
     "done",
     "lost",
   ]);
-  expect(rows[0]?.split(/ {2,}/)).toEqual(["build", "starting", "shell", "–", "–", "–", "abcdefghij", "/home/me/app"]);
+  expect(rows[0]?.split(/ {2,}/)).toEqual(["build", "starting", "shell", "–", "–", "make all", "/home/me/app"]);
 });
 
 test.each([
@@ -114,7 +126,7 @@ test.each([60, 80, 100, 120, 200])("no line is wider than a terminal of %d cells
     [session({ cwd: `/very/long/${"directory/".repeat(30)}end` }), session({ cwd: `/${"漢字/".repeat(60)}終` }), session()],
     { width, outputs: true },
   );
-  const least = widthOf("build  working  shell  1m 05s  4s ago       123  abcdefghij  ") + 12;
+  const least = widthOf("build  working  shell  1m 05s  4s ago       make all  ") + 12;
   for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(Math.max(width, least));
   expect(lines[1]).toMatch(/….*end$/);
 });

@@ -1,6 +1,7 @@
 /** Sessions as people see them in a terminal. */
 import { reachedText } from "@holdfast/contract/amounts";
 import type { Session } from "@holdfast/contract/session";
+import { shellWord } from "@holdfast/platform/shell";
 import { attachedCell } from "./attachment-text.ts";
 import { type Color, color } from "./color.ts";
 import { formatDuration } from "./duration.ts";
@@ -26,14 +27,14 @@ export interface TableOptions {
   outputs?: boolean;
   /** What stands before the name of each, in a tree. */
   branches?: ReadonlyMap<string, string> | undefined;
-  /** What each uses of the machine. */
+  /** What each uses of the machine, and its pid and id. */
   usage?: boolean;
   /** Processor time per second of each, measured between two looks; without it, the average since the start. */
   load?: ReadonlyMap<string, number>;
 }
 
 /**
- * As wide as the terminal: the directory is shortened, and what can best be done without is left out. The path of the recording
+ * As wide as the terminal: some columns are shortened (LEAST), and what can best be done without is left out. The path of the recording
  * (`outputs`) is there only when it fits whole, for half a path cannot be copied. Without a width, for a pipe, everything is there.
  */
 export function sessionTable(sessions: readonly Session[], options: TableOptions): string {
@@ -51,23 +52,28 @@ export function sessionTable(sessions: readonly Session[], options: TableOptions
   });
   const whole = (columns: readonly { width: number }[]) => columns.reduce((total, { width }) => total + width + 2, -2);
   const least = (columns: readonly { head: string; width: number }[]) =>
-    whole(columns.map(({ head, width }) => ({ width: head === "DIRECTORY" ? Math.min(width, LEAST_PATH) : width })));
+    whole(columns.map(({ head, width }) => ({ width: Math.min(width, LEAST[head] ?? width) })));
   let columns = measured;
   for (const head of DISPENSABLE) {
     if ((columns.some((column) => column.head === "OUTPUT") ? whole : least)(columns) <= room) break;
     columns = columns.filter((column) => column.head !== head);
   }
-  const waits = columns.find(({ head }) => head === "WAITS FOR");
-  if (waits && least(columns) > room) narrow(waits, Math.max(LEAST_WAITS, waits.width - (least(columns) - room)));
+  let spare = Math.max(0, room - least(columns));
+  for (const [head, least] of Object.entries(LEAST)) {
+    const column = columns.find((each) => each.head === head);
+    if (!column || column.width <= least) continue;
+    const given = Math.min(column.width, least + spare);
+    spare -= given - least;
+    narrow(column, given);
+  }
   const last = columns.at(-1);
-  const left = Math.max(LEAST_PATH, room - whole(columns.slice(0, -1)) - 2);
   const isPainted = process.stdout.isTTY;
   const line = (index: number | undefined) => {
     let text = "";
     for (const column of columns) {
       const cell = index === undefined ? column.head : (column.cells[index] ?? "");
       const width = index === undefined ? cell.length : (column.widths[index] ?? 0);
-      const padded = column === last ? (width <= left ? cell : shortened(cell, left)) : cell + " ".repeat(column.width - width + 2);
+      const padded = column === last ? cell : cell + " ".repeat(column.width - width + 2);
       text += isPainted ? paint(padded, { head: column.head, status: index === undefined ? undefined : sessions[index]?.status }) : padded;
     }
     return text.trimEnd();
@@ -75,22 +81,27 @@ export function sessionTable(sessions: readonly Session[], options: TableOptions
   return [line(undefined), ...sessions.map((_, index) => line(index))].join("\n");
 }
 
-/** The beginning says most. */
-function narrow(column: { cells: string[]; widths: number[]; width: number }, room: number): void {
-  column.cells = column.cells.map((cell) => cut(cell, room));
+function narrow(column: { head: string; cells: string[]; widths: number[]; width: number }, room: number): void {
+  const shorten = column.head === "DIRECTORY" ? shortened : cut;
+  column.cells = column.cells.map((cell) => shorten(cell, room));
   column.widths = column.cells.map(widthOf);
-  column.width = Math.min(column.width, Math.max(...column.widths, "WAITS FOR".length));
+  column.width = Math.max(...column.widths, column.head.length);
 }
 
 export const LEAST_PATH = 12;
-/** Room for what it is, and a word of it. */
-const LEAST_WAITS = 24;
+
+/** Columns that are shortened, each to no less than this. Spare room goes to the first one first. */
+const LEAST: Readonly<Record<string, number>> = { "WAITS FOR": 24, ABOUT: 20, DIRECTORY: LEAST_PATH };
 
 /** In the order in which they are left out. */
-const DISPENSABLE = ["OUTPUT", "PID", "HOST", "PROCESSES", "ATTACHED", "LAST OUTPUT", "RUNS", "GROUP", "TOKENS", "ID", "FOR", "AGENT"];
+const DISPENSABLE = "OUTPUT PID HOST PROCESSES ATTACHED LAST_OUTPUT RUNS GROUP TOKENS ID FOR DIRECTORY AGENT"
+  .split(" ")
+  .map((head) => head.replace("_", " "));
 
-/** More of what it waits for is in `show`. */
+/** More of what it waits for, and of what it is about, is in `show`. */
 const MOST_WAITS = 48;
+const MOST_ABOUT = 60;
+const MOST_ABOUT_IN_A_PIPE = 200;
 
 function paint(text: string, { head, status }: { head: string; status: string | undefined }): string {
   if (status === undefined) return color("dim", text);
@@ -126,11 +137,19 @@ const COLUMNS: readonly Column[] = [
   { head: "RUNS", when: "usage", cell: ({ runs }) => String(runs) },
   { head: "HOST", when: "usage", cell: ({ host }) => host },
   { head: "ATTACHED", when: "usage", cell: ({ attachments }) => attachedCell(attachments) || NONE },
-  { head: "PID", cell: ({ pid }) => (pid === null ? NONE : String(pid)) },
-  { head: "ID", cell: ({ id }) => id },
+  { head: "PID", when: "usage", cell: ({ pid }) => (pid === null ? NONE : String(pid)) },
+  { head: "ID", when: "usage", cell: ({ id }) => id },
+  { head: "ABOUT", cell: (session, { width }) => cut(aboutText(session), width === undefined ? MOST_ABOUT_IN_A_PIPE : MOST_ABOUT) },
   { head: "DIRECTORY", cell: ({ cwd }) => shortPath(cwd) },
   { head: "OUTPUT", when: "outputs", cell: ({ outputPath }) => (outputPath === null ? NONE : shortPath(outputPath)) },
 ];
+
+/** The objective, which is the first line of the prompt where nobody gave one; otherwise the command. */
+function aboutText({ objective, command }: Session): string {
+  if (objective) return plain(objective);
+  const [program = "", ...args] = command;
+  return plain([program.slice(program.lastIndexOf("/") + 1), ...args].map(shellWord).join(" ")) || NONE;
+}
 
 function percent({ id, usage, durationMs }: Session, load: ReadonlyMap<string, number> | undefined): string {
   if (usage === null) return NONE;

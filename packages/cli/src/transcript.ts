@@ -35,7 +35,8 @@ export async function printTranscript({ client }: Context, { ref, follow, page, 
     await followEntries(client, { session: id, after: reply.cursor, signal: stop.signal, onEntry: print });
   }
   process.stdout.write(text?.end() ?? "");
-  if (damaged > 0) process.stderr.write(`holdfast: ${damaged === 1 ? "one line" : `${damaged} lines`} of it could not be read\n`);
+  if (damaged > 0)
+    process.stderr.write(`holdfast: ${damaged === 1 ? "one line" : `${damaged} lines`} of the transcript could not be read\n`);
   if (reply.pages !== null && text) process.stderr.write(`page ${page} of ${reply.pages}\n`);
   return 0;
 }

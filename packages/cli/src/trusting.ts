@@ -6,7 +6,9 @@ import { shellWord } from "@holdfast/platform/shell";
 import { color } from "./color.ts";
 import type { Context, Flag } from "./command.ts";
 
-export const TRUST_FLAG: Flag = { summary: "trust the commands and copies of the project's .holdfast/config.toml without asking" };
+export const TRUST_FLAG: Flag = {
+  summary: "trust the setup command and copied files of the project's .holdfast/config.toml without asking",
+};
 
 /** Does `work` again once what it needs is trusted. What was shown is what is trusted: by its hash. */
 export async function trusting<T>(context: Context, work: () => Promise<T>): Promise<T> {
@@ -27,8 +29,8 @@ export function trustFirst(context: Context, cwd: string): Promise<void> {
   return trusting(context, async () => {
     const { actions, trusted } = await context.client.call("inspectProject", { query: { cwd } });
     if (trusted || !actions) return;
-    throw new HoldfastError("not_trusted", `nobody has trusted yet:\n${actionLines(actions).join("\n")}`, {
-      hint: `read it and trust it: holdfast trust add ${shellWord(actions.tree)}; or say --trust`,
+    throw new HoldfastError("not_trusted", `the project is not trusted yet:\n${actionLines(actions).join("\n")}`, {
+      hint: `review and trust it: holdfast trust add ${shellWord(actions.tree)}; or pass --trust`,
       details: { ...actions },
     });
   });
@@ -45,18 +47,18 @@ async function isAgreed(context: Context, actions: ProjectActions): Promise<bool
   const canAsk = !context.json && process.stdin.isTTY === true && process.stderr.isTTY === true;
   if (!isTold && !canAsk) return false;
   if (!context.json) process.stderr.write(`${actionLines(actions).join("\n")}\n`);
-  return isTold || isYes("Trust it to do that? [y/N] ");
+  return isTold || isYes("Trust this project? [y/N] ");
 }
 
 /** Everything that would be done, in whole. */
 export function actionLines({ file, setup, copy }: Pick<ProjectActions, "setup" | "copy"> & { file: string }): string[] {
   return [
-    `${visible(file)} asks Holdfast, for each new workspace:`,
+    `${visible(file)} wants Holdfast, for each new workspace,`,
     ...(setup === null ? [] : [`  ${color("bold", "to run", process.stderr)}   ${visible(setup)}`]),
     ...copy.map((rule) => `  ${color("bold", "to copy", process.stderr)}  ${visible(rule)}`),
     ...(setup === null
       ? []
-      : [color("dim", "Scripts that the command starts are not checked: they may change at any time.", process.stderr)]),
+      : [color("dim", "Scripts that the command starts are not checked; they can change at any time.", process.stderr)]),
   ];
 }
 

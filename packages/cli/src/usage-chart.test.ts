@@ -72,8 +72,8 @@ test("what is not known is told below: turns of unknown cost, tokens, and models
   );
   expect(text).toContain("≥$1.20");
   expect(text).toContain("at least $1.20, 3 turns of unknown cost");
-  expect(text).toContain("of 2 turns not all tokens are known");
-  expect(text).toContain('no price is known of new; give one in config.toml: [prices."new"]');
+  expect(text).toContain("2 turns did not report all tokens");
+  expect(text).toContain('no price is known for new; set one in config.toml: [prices."new"]');
   // One row is its own total.
   expect(text).not.toContain("total");
 });
@@ -92,9 +92,9 @@ test("a label is printable, and on a terminal not endless", () => {
 });
 
 test("without groups, or without anything, it says so", () => {
-  expect(usageChart(report([row(null)], { by: "group" }), 80)).toBe("Nothing was used in groups. In all: 1k in, 100 out; $1.00.");
-  expect(usageChart(report([], { by: "group" }), 80)).toBe("Nothing was used in groups.");
+  expect(usageChart(report([row(null)], { by: "group" }), 80)).toBe("No usage in groups. In all: 1k in, 100 out; $1.00.");
+  expect(usageChart(report([], { by: "group" }), 80)).toBe("No usage in groups.");
   expect(usageChart(report([row("g1")], { by: "group" }), 80)).toContain("GROUP");
-  expect(usageChart(report([]), 80)).toBe("Nobody told of anything used.");
-  expect(usageChart(report([], { since: "2026-11-15T00:00:00.000Z" }), 80)).toBe("Nobody told of anything used in that time.");
+  expect(usageChart(report([]), 80)).toBe("No usage reported.");
+  expect(usageChart(report([], { since: "2026-11-15T00:00:00.000Z" }), 80)).toBe("No usage reported in that time.");
 });

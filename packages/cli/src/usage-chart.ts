@@ -17,9 +17,9 @@ const LONGEST_BAR = 48;
 export function usageChart(report: UsageReport, width: number | undefined): string {
   if (report.by === "group" && report.rows.every(({ key }) => key === null)) {
     const all = report.rows.length === 0 ? "" : ` In all: ${tokensText(report.total)}; ${costText(report.total)}.`;
-    return `Nothing was used in groups.${all}`;
+    return `No usage in groups.${all}`;
   }
-  if (report.rows.length === 0) return `Nobody told of anything used${report.since === null ? "" : " in that time"}.`;
+  if (report.rows.length === 0) return `No usage reported${report.since === null ? "" : " in that time"}.`;
   const cached = report.total.cacheRead + report.total.cacheWrite > 0;
   const cells = (label: string, sums: Sums) => [
     width === undefined ? label : cut(label, LONGEST_LABEL),
@@ -80,11 +80,11 @@ function notes({ total, unpriced }: UsageReport): string[] {
   return [
     ...(total.unknownCosts > 0 ? [`${costText(total)}`] : []),
     ...(total.unknownTokens > 0
-      ? [`of ${total.unknownTokens} ${total.unknownTokens === 1 ? "turn" : "turns"} not all tokens are known`]
+      ? [`${total.unknownTokens} ${total.unknownTokens === 1 ? "turn" : "turns"} did not report all tokens`]
       : []),
-    ...(total.estimated ? ["~ is estimated from the length of the texts: not every agent tells its tokens"] : []),
+    ...(total.estimated ? ["~ is estimated from the length of the texts: not every agent reports its tokens"] : []),
     ...(names.length > 0
-      ? [`no price is known of ${names.join(", ")}; give one in config.toml: [prices.${JSON.stringify(names[0])}]`]
+      ? [`no price is known for ${names.join(", ")}; set one in config.toml: [prices.${JSON.stringify(names[0])}]`]
       : []),
   ].map((text) => color("dim", text));
 }

@@ -4,6 +4,7 @@ import { Patience } from "@holdfast/sdk/patience";
 import type { Context } from "./command.ts";
 import { listTree } from "./list-tree.ts";
 import type { selectionOf } from "./select.ts";
+import { inOrder } from "./session-order.ts";
 import { sessionTable, type TableOptions } from "./table.ts";
 
 type Query = ReturnType<typeof selectionOf> & { usage: boolean };
@@ -16,21 +17,46 @@ export async function watchSessions(context: Context, query: Query): Promise<num
   process.once("SIGINT", () => stop.abort());
   process.once("SIGTERM", () => stop.abort());
   const screen = process.stdout.isTTY && !context.json;
-  if (screen) process.stdout.write("\x1b[?1049h\x1b[?25l");
+  using _ = screen ? takeTerminal(() => stop.abort()) : undefined;
   const patience = new Patience();
-  try {
-    while (!stop.signal.aborted) {
-      try {
-        await followOnce(context, { query, signal: stop.signal, screen, onDrawn: () => patience.renew() });
-      } catch (error) {
-        if (stop.signal.aborted) break;
-        await patience.bear(error);
-      }
+  while (!stop.signal.aborted) {
+    try {
+      await followOnce(context, { query, signal: stop.signal, screen, onDrawn: () => patience.renew() });
+    } catch (error) {
+      if (stop.signal.aborted) break;
+      await patience.bear(error);
     }
-  } finally {
-    if (screen) process.stdout.write("\x1b[?25h\x1b[?1049l");
   }
   return 0;
+}
+
+/** The whole screen, and keys that are not echoed: q and Ctrl+C quit, Ctrl+Z suspends. */
+function takeTerminal(quit: () => void): Disposable {
+  const { stdin, stdout } = process;
+  const enter = () => {
+    stdout.write("\x1b[?1049h\x1b[?25l");
+    if (stdin.isTTY) stdin.setRawMode(true).resume();
+  };
+  const leave = () => {
+    if (stdin.isTTY) stdin.setRawMode(false).pause();
+    stdout.write("\x1b[?25h\x1b[?1049l");
+  };
+  const onKeys = (keys: Buffer) => {
+    const text = keys.toString("latin1");
+    if (["q", "Q", "\x03", "\x04"].some((key) => text.includes(key))) return quit();
+    if (!text.includes("\x1a")) return;
+    leave();
+    process.once("SIGCONT", enter);
+    process.kill(process.pid, "SIGTSTP");
+  };
+  if (stdin.isTTY) stdin.on("data", onKeys);
+  enter();
+  return {
+    [Symbol.dispose]() {
+      stdin.off("data", onKeys);
+      leave();
+    },
+  };
 }
 
 async function followOnce(context: Context, how: { query: Query; signal: AbortSignal; screen: boolean; onDrawn(): void }): Promise<void> {
@@ -65,9 +91,10 @@ async function followOnce(context: Context, how: { query: Query; signal: AbortSi
   }
 }
 
-async function listed({ client, flags }: Context, query: Query) {
+async function listed({ client, flags, json }: Context, query: Query) {
   if (flags.has("tree")) return listTree(client, query);
-  return { ...(await client.call("listSessions", { query })), branches: undefined };
+  const { sessions, ...list } = await client.call("listSessions", { query });
+  return { ...list, sessions: json ? sessions : inOrder(sessions), branches: undefined };
 }
 
 /** Processor time per second between two looks. */
@@ -94,9 +121,9 @@ function frame(sessions: readonly Session[], options: Omit<TableOptions, "width"
     .split("\n")
     .slice(0, (process.stdout.rows ?? 24) - 3);
   // What is said beside it, that the connection is lost say, has the line below.
-  return `\x1b[H${lines.map((line) => `${line}\x1b[K\n`).join("")}\x1b[K\nCtrl+C leaves\x1b[K\n\x1b[J`;
+  return `\x1b[H${lines.map((line) => `${line}\x1b[K\n`).join("")}\x1b[K\nq quits\x1b[K\n\x1b[J`;
 }
 
 function table(sessions: readonly Session[], options: TableOptions): string {
-  return sessions.length > 0 ? sessionTable(sessions, options) : "Nothing runs.";
+  return sessions.length > 0 ? sessionTable(sessions, options) : "No session is running.";
 }

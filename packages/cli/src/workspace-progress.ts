@@ -8,7 +8,7 @@ const FIRST_WORD_MS = 1000;
 const STILL_MS = 10_000;
 
 /** Asks for trust where the project needs it. Says nothing to a pipe or a script, but what an interruption does not do. */
-export function withProgress<T>(context: Context, work: () => Promise<T>, begins = "making the worktree"): Promise<T> {
+export function withProgress<T>(context: Context, work: () => Promise<T>, begins = "creating the worktree"): Promise<T> {
   return trusting(context, () => shown(context, work, begins));
 }
 
@@ -23,8 +23,8 @@ async function shown<T>(context: Context, work: () => Promise<T>, begins: string
 
 /** The daemon does what it was asked for, whoever waits for it. */
 function interrupted(): void {
-  process.stderr.write("holdfast: it goes on without you, the set-up and what was to start after it\n");
-  process.stderr.write("  see how far it is: holdfast workspace; end and remove it: holdfast workspace rm NAME --force\n");
+  process.stderr.write("holdfast: the setup continues in the background, and then the session starts\n");
+  process.stderr.write("  check it: holdfast workspace; cancel and remove it: holdfast workspace rm NAME --force\n");
   process.exit(130);
 }
 
@@ -38,7 +38,7 @@ async function told<T>(context: Context, work: () => Promise<T>, begins: string)
   void follow(context, stop.signal, (event) => {
     const data = event.data as { command?: string };
     if (event.type !== "workspace.setup_started") return;
-    doing = `set-up (${plain(data.command ?? "")})`;
+    doing = `setup (${plain(data.command ?? "")})`;
     say();
   });
   try {

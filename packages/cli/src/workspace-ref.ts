@@ -5,7 +5,7 @@ import type { Context } from "./command.ts";
 export function workspaceRef(context: Context, verb: string): string {
   const [ref, ...more] = context.args;
   if (more.length > 0)
-    throw new HoldfastError("usage", `${JSON.stringify(more[0])} is one argument too many`, {
+    throw new HoldfastError("usage", `unexpected argument ${JSON.stringify(more[0])}`, {
       hint: `see: holdfast workspace ${verb} --help`,
     });
   return ref ?? process.cwd();

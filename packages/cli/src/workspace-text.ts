@@ -30,7 +30,7 @@ export function stateText(workspace: Workspace): string {
   if (removedAt !== null) return "removed";
   const parts = [
     mergedAt === null ? "" : "merged",
-    setup?.state === "running" ? "setting up" : setup && setup.state !== "done" ? `set-up ${setup.state}` : "",
+    setup?.state === "running" ? "setting up" : setup && setup.state !== "done" ? `setup ${setup.state}` : "",
     ahead ? `${ahead} ahead` : "",
     behind ? `${behind} behind` : "",
     changes ? counted(changes, "change") : "",
@@ -70,7 +70,7 @@ export function workspaceText(workspace: Workspace): string {
       ? undefined
       : [
           "set-up",
-          `${plain(setup.command)}: ${setup.state}${setup.exitCode ? ` with exit code ${setup.exitCode}` : ""}; it said: ${setup.log}`,
+          `${plain(setup.command)}: ${setup.state}${setup.exitCode ? ` with exit code ${setup.exitCode}` : ""}; output: ${setup.log}`,
         ],
     ...conflicts.map(({ workspace: other, files }) => ["conflict", `with ${plain(other)}: ${fileList(files)}`] as const),
     baseConflicts.length > 0 ? ["conflict", `with ${plain(base ?? "its base")}: ${fileList(baseConflicts)}`] : undefined,

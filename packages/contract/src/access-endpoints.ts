@@ -10,7 +10,7 @@ const text = z.string().check(z.maxLength(10_000, "a name or a reason has at mos
 export const ACCESS_ENDPOINTS = {
   listAudit: {
     ...ROUTES.listAudit,
-    summary: "Who did what, and what was refused, oldest first; at most `limit`.",
+    summary: "Actions and refusals by principal, oldest first; at most `limit`.",
     scope: "observer",
     query: z.object({
       after: z.optional(z.string()),
@@ -24,14 +24,14 @@ export const ACCESS_ENDPOINTS = {
   },
   listTokens: {
     ...ROUTES.listTokens,
-    summary: "Named tokens, revoked ones too; never their text.",
+    summary: "Named tokens, including revoked ones; never their secret.",
     scope: "owner",
     reply: z.object({ tokens: z.array(Token) }),
     errors: [],
   },
   createToken: {
     ...ROUTES.createToken,
-    summary: "Makes a token and tells its text, once.",
+    summary: "Creates a token and returns its secret, once.",
     scope: "owner",
     body: z.object({
       scope: ScopeSchema,
@@ -44,14 +44,14 @@ export const ACCESS_ENDPOINTS = {
   },
   revokeToken: {
     ...ROUTES.revokeToken,
-    summary: "Ends a token by name or id, and every stream that was opened with it.",
+    summary: "Revokes a token by name or id, and closes every stream it opened.",
     scope: "owner",
     reply: Token,
     errors: ["token_not_found"],
   },
   setSharing: {
     ...ROUTES.setSharing,
-    summary: "Opens a second socket for the users of a group, from now on and after each restart; null closes it. Always with a token.",
+    summary: "Opens a second socket for the users of a group, now and after each restart; null closes it. Always requires a token.",
     scope: "owner",
     body: z.object({ group: z.nullable(text) }),
     reply: z.object({ share: z.nullable(Sharing) }),
@@ -59,7 +59,7 @@ export const ACCESS_ENDPOINTS = {
   },
   setListening: {
     ...ROUTES.setListening,
-    summary: "Listens on a TCP address too, from now on and after each restart; null ends it. Port 0 picks one. Always with a token.",
+    summary: "Also listens on a TCP address, now and after each restart; null stops it. Port 0 picks a free port. Always requires a token.",
     scope: "owner",
     body: z.object({ address: z.nullable(text), insecurePublic: z._default(z.boolean(), false) }),
     reply: z.object({ listen: z.nullable(Listening) }),

@@ -29,7 +29,7 @@ export const AdoptRequest = z.object({
   role: z.optional(word),
   objective: z.optional(word),
   /** The agent's own id of its conversation, where somebody knows it. */
-  conversation: z.optional(z.string().check(z.regex(/^\w[\w.-]{0,199}$/, "an id of a conversation has letters, digits, dots and dashes"))),
+  conversation: z.optional(z.string().check(z.regex(/^\w[\w.-]{0,199}$/, "a conversation id has letters, digits, dots and dashes"))),
   /** Once it has ended by itself, its next run is started with its conversation. */
   resumeWhenEnded: z._default(z.boolean(), false),
 });
@@ -42,14 +42,14 @@ export type AdoptReply = z.infer<typeof AdoptReply>;
 export const ADOPTION_ENDPOINTS = {
   listAdoptable: {
     ...ROUTES.listAdoptable,
-    summary: "Agents that run outside of Holdfast and could be adopted: in panes of the caller's own tmux servers, or elsewhere.",
+    summary: "Running agents outside Holdfast that can be adopted: in panes of the caller's own tmux servers, or elsewhere.",
     scope: "owner",
     reply: z.object({ agents: z.array(Adoptable) }),
     errors: [],
   },
   adopt: {
     ...ROUTES.adopt,
-    summary: "Makes an agent that was started outside a session, where it is; says what could not be taken over.",
+    summary: "Adopts an agent that was started outside a session, where it runs; lists what could not be taken over.",
     scope: "owner",
     body: AdoptRequest,
     reply: AdoptReply,

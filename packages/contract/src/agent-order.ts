@@ -18,6 +18,11 @@ export const SERVERS_WORD = "{mcp}";
 /** Words for a turn that runs: a request or a notification `{sessionId, text}`. An agent that takes it has it in `_meta` of its capabilities, as true. */
 export const STEER = "_holdfast/steer";
 
+/**
+ * Why a permission request was denied: in `_meta` of the outcome. An agent that passes it on to its model has it in `_meta` of its capabilities, as true.
+ */
+export const REASON = "_holdfast/reason";
+
 /** In `_meta` of a notice: what it is about, as a transcript's note has it. */
 export const ABOUT = "holdfast/about";
 

@@ -10,6 +10,6 @@ test.each([
   expect([useText(use), reachedText(use)]).toEqual([words, reached]);
 });
 
-test("a limit that is near says how near (mend 15)", () => {
+test("a near limit says how near it is (mend 15)", () => {
   expect(nearText({ limit: "cost", used: 0.829, allowed: 1 })).toBe("82 % of the cost limit used ($0.83 of $1.00)");
 });

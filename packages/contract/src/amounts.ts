@@ -48,3 +48,11 @@ export function reachedText({ limit, allowed, used }: Used): string {
 export function nearText(use: Used): string {
   return `${Math.floor((use.used / use.allowed) * 100)} % of the ${NAME[use.limit]} limit used (${useText(use)})`;
 }
+
+/** A limit with as much again, beyond what is used: a lower one would be refused again. */
+export function moreText({ limit, allowed, used }: Used): string {
+  const more = Math.max(allowed * 2, used + allowed);
+  const rounded = (amount: number) => Math.round(amount * 1e6) / 1e6;
+  if (limit === "cost") return (Math.ceil(rounded(more * 100)) / 100).toFixed(2);
+  return more >= 10_000 ? `${Math.ceil(more / 1000)}k` : String(Math.ceil(rounded(more)));
+}

@@ -14,7 +14,7 @@ export const ApprovalRequest = z.object({
   session: z.optional(text),
   for: z.enum(ASKED_FOR),
   /** What is to be done, or the question, for people. */
-  text: z.string().check(z.minLength(1, "say what is asked for"), z.maxLength(10_000, "what is asked for has at most 10,000 characters")),
+  text: z.string().check(z.minLength(1, "a request needs a text"), z.maxLength(10_000, "a request's text has at most 10,000 characters")),
   /** What it wants to use, as the rules of config.toml name it. */
   tool: z.optional(text),
   /** Its arguments. */
@@ -25,7 +25,7 @@ export type ApprovalRequest = z.infer<typeof ApprovalRequest>;
 export const APPROVAL_ENDPOINTS = {
   listApprovals: {
     ...ROUTES.listApprovals,
-    summary: "What agents wait for leave for, the longest-waiting first; with `all` also what is over.",
+    summary: "Open approvals, the longest-waiting first; with `all` also closed ones.",
     scope: "observer",
     reach: "own",
     query: z.object({ session: z.optional(text), all: flag }),
@@ -35,7 +35,7 @@ export const APPROVAL_ENDPOINTS = {
   getApproval: {
     ...ROUTES.getApproval,
     summary:
-      "One approval, by its id, the beginning of it, or the name of a session that waits for one only; with `waitMs` when it is over, or after that time.",
+      "One approval by its id, an id prefix, or the name of a session with one open approval. With `waitMs` the reply comes when it is closed, or after that time.",
     scope: "observer",
     reach: "own",
     query: z.object({ waitMs: z._default(wholeNumber, 0) }),
@@ -45,7 +45,7 @@ export const APPROVAL_ENDPOINTS = {
   requestApproval: {
     ...ROUTES.requestApproval,
     summary:
-      "Puts into the inbox what a session's agent asks leave for, or its question, by a tool of ours; a rule of config.toml may answer.",
+      "Files a permission request or a question of a session's agent, made through a Holdfast tool. A rule of config.toml may answer it.",
     scope: "driver",
     reach: "own",
     takesText: true,
@@ -56,7 +56,7 @@ export const APPROVAL_ENDPOINTS = {
   },
   withdrawApproval: {
     ...ROUTES.withdrawApproval,
-    summary: "Takes back what was asked by a tool and is not wanted any more.",
+    summary: "Withdraws a request that a tool made.",
     scope: "driver",
     reach: "own",
     reply: Approval,
@@ -65,7 +65,7 @@ export const APPROVAL_ENDPOINTS = {
   answerApproval: {
     ...ROUTES.answerApproval,
     summary:
-      "Allows or denies what an agent asked for, or answers its question. A session may do that for its descendants, once each time, and never for itself.",
+      "Allows or denies a permission request, or answers a question. A session may do that for its descendants, once per request, and never for itself.",
     scope: "approver",
     reach: "children",
     body: z.object({

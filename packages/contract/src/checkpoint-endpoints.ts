@@ -25,7 +25,7 @@ export const CHECKPOINT_ENDPOINTS = {
   listCheckpoints: {
     ...ROUTES.listCheckpoints,
     summary:
-      "A workspace's checkpoints, oldest first; with `now` also how many files changed since the newest, or since the one that was last gone back to.",
+      "A workspace's checkpoints, oldest first. With `now` also the number of files changed since the newest one, or since the last rewind.",
     scope: "observer",
     reach: "own",
     query: z.object({ now: flag }),
@@ -38,7 +38,8 @@ export const CHECKPOINT_ENDPOINTS = {
   },
   createCheckpoint: {
     ...ROUTES.createCheckpoint,
-    summary: "Keeps a workspace's files as they are, new ones included and ignored ones not; branch, index and stash are not touched.",
+    summary:
+      "Keeps a workspace's files as a checkpoint, including new files and excluding ignored ones. Branch, index and stash stay untouched.",
     scope: "driver",
     reach: "own",
     body: z.object({ note: z.optional(z.string().check(z.maxLength(1000, "a note has at most 1,000 characters"))) }),
@@ -47,8 +48,7 @@ export const CHECKPOINT_ENDPOINTS = {
   },
   diffCheckpoints: {
     ...ROUTES.diffCheckpoints,
-    summary:
-      "What changed from one checkpoint (left out: the newest, or the one that was last gone back to) to another, or to what is there now.",
+    summary: "The changes from one checkpoint (default: the newest, or the last rewind's) to another, or to the current files.",
     scope: "observer",
     reach: "own",
     query: z.object({ from: numberInQuery, to: numberInQuery, stat: flag, names: flag, color: flag }),
@@ -58,7 +58,7 @@ export const CHECKPOINT_ENDPOINTS = {
   rewindWorkspace: {
     ...ROUTES.rewindWorkspace,
     summary:
-      "Brings files and branch back to a checkpoint, with `filesOnly` the files alone. What is there becomes a checkpoint first. Refused while a session there is in a turn, unless with `force`.",
+      "Restores files and branch from a checkpoint, with `filesOnly` the files alone. The current state becomes a checkpoint first. Refused while a session there is in a turn, unless `force` is set.",
     scope: "driver",
     reach: "own",
     body: z.object({ number, filesOnly: z._default(z.boolean(), false), force: z._default(z.boolean(), false) }),

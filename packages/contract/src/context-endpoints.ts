@@ -7,7 +7,7 @@ import { ROUTES } from "./routes.ts";
 /** Whose: of a session or a workspace by name, id or id prefix; or of a directory, by its absolute path. One of the two. */
 const TARGET = {
   of: z.optional(z.string().check(z.maxLength(1000, "a name has at most 1,000 characters"))),
-  directory: z.optional(z.string().check(z.maxLength(4096, "the path of a directory has at most 4096 characters"))),
+  directory: z.optional(z.string().check(z.maxLength(4096, "a directory path has at most 4096 characters"))),
 };
 const ERRORS = [
   "session_not_found",
@@ -30,7 +30,7 @@ export const CONTEXT_ENDPOINTS = {
   },
   writeContext: {
     ...ROUTES.writeContext,
-    summary: "Writes a file of a Working Context; without one, lays out those that are missing.",
+    summary: "Writes a file of a Working Context; without a file name, creates the missing ones.",
     scope: "driver",
     reach: "own",
     takesText: true,
@@ -39,7 +39,7 @@ export const CONTEXT_ENDPOINTS = {
       write: z.optional(
         z.object({
           file: ContextFileSchema,
-          text: z.string().check(z.maxLength(LONGEST_CONTEXT, "a file of the Working Context has at most a million characters")),
+          text: z.string().check(z.maxLength(LONGEST_CONTEXT, "a file of the Working Context has at most 1,000,000 characters")),
           /** Of what was read, null for a missing file: refused when it is something else by now. Left out: replaced whatever it is. */
           digest: z.optional(z.nullable(z.string().check(z.maxLength(200)))),
         }),

@@ -32,7 +32,7 @@ export const CONVERSATION_ENDPOINTS = {
   readTranscript: {
     ...ROUTES.readTranscript,
     summary:
-      "A piece of a conversation's transcript: what comes after a cursor, its last `turns` turns, or a page of 20 turns, counted from the oldest. `more`: there is more after it.",
+      "A part of a conversation's transcript: entries after a cursor, its last `turns` turns, or a page of 20 turns counted from the oldest. `more` is set if entries follow.",
     scope: "observer",
     reach: "own",
     query: z.object({
@@ -55,8 +55,7 @@ export const CONVERSATION_ENDPOINTS = {
   },
   followTranscript: {
     ...ROUTES.followTranscript,
-    summary:
-      "A conversation's entries as they are written, from a cursor on, until it has ended. The id of each is the cursor to come back with.",
+    summary: "A conversation's entries as they are written, from a cursor until it ends. Pass the last id as cursor to continue.",
     scope: "observer",
     reach: "own",
     query: z.object({ after: z.optional(TranscriptCursor) }),
@@ -65,7 +64,7 @@ export const CONVERSATION_ENDPOINTS = {
   },
   getConversation: {
     ...ROUTES.getConversation,
-    summary: "What a conversation is in the middle of, and what can be set for its next turn.",
+    summary: "The state of a conversation's turn, and the settings of its next turn.",
     scope: "observer",
     reach: "own",
     reply: Conversation,
@@ -74,7 +73,7 @@ export const CONVERSATION_ENDPOINTS = {
   setConversation: {
     ...ROUTES.setConversation,
     summary:
-      "Sets the mode or the model of a conversation's next turns, where its agent offers that. A session may do that for those that it started, not for itself: a mode may need no approvals.",
+      "Sets the mode or the model of a conversation's next turns, if the agent supports it. A session may do that for its children, not for itself: a mode may skip approvals.",
     scope: "driver",
     reach: "children",
     body: z.object({ mode: z.optional(word), model: z.optional(word) }),
@@ -83,7 +82,7 @@ export const CONVERSATION_ENDPOINTS = {
   },
   clearConversation: {
     ...ROUTES.clearConversation,
-    summary: "The agent goes on with an empty memory; the transcript stays as it is.",
+    summary: "Clears the agent's memory; the transcript does not change.",
     scope: "driver",
     reach: "own",
     body: z.object({}),
@@ -93,7 +92,7 @@ export const CONVERSATION_ENDPOINTS = {
   cancelTurn: {
     ...ROUTES.cancelTurn,
     summary:
-      "Interrupts what the agent is doing; what it said so far stays. `cancelled`: a turn ran. Answers when that turn has ended; an agent that ignores every step is an error, with `details.steps`.",
+      "Interrupts the current turn; its output so far stays. `cancelled` is true if a turn was running. Replies when the turn has ended; an agent that ignores every attempt is an error, with `details.steps`.",
     scope: "driver",
     reach: "own",
     /** How long the turn may take to end after each step; 0: one step is taken, and nobody looks whether it ended. */

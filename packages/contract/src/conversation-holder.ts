@@ -31,7 +31,16 @@ export const ToConversation = z.discriminatedUnion("t", [
   /** Ends the turn that runs; what came stays. */
   z.object({ t: z.literal("cancel"), id: z.int() }),
   /** Of what was asked with `ask`. One that is over already is no error. */
-  z.object({ t: z.literal("answer"), id: z.int(), ask: z.string(), allow: z.boolean(), always: z.boolean(), by: z.nullable(Principal) }),
+  z.object({
+    t: z.literal("answer"),
+    id: z.int(),
+    ask: z.string(),
+    allow: z.boolean(),
+    always: z.boolean(),
+    by: z.nullable(Principal),
+    /** Why not, for the agent's model. */
+    reason: z.optional(z.nullable(z.string())),
+  }),
   z.object({ t: z.literal("set"), id: z.int(), mode: z.optional(z.string()), model: z.optional(z.string()) }),
   /** The agent begins with an empty memory, in the same run; the transcript stays. */
   z.object({ t: z.literal("clear"), id: z.int() }),

@@ -3,14 +3,14 @@ import { changeIn, describeCall, describeTool } from "./described.ts";
 
 const QUESTIONS = [{ question: "Which colour?", options: [{ label: "Red" }, { label: "Blue" }] }];
 
-test("only the agent's own question tool is shown as its question (mend 6)", () => {
+test("only the agent's own question tool is shown as a question (mend 6)", () => {
   expect(describeTool({ name: "AskUserQuestion", input: { questions: QUESTIONS } }, { asks: true })).toBe("Which colour? | Red | Blue");
   const bash = describeTool({ name: "Bash", input: { questions: QUESTIONS, command: "rm -rf ~" } });
   expect(bash).toMatch(/^Bash: rm -rf ~ · questions: .*Which colour/);
   expect(describeTool({ name: "mcp__x__run", input: { questions: QUESTIONS } })).toMatch(/^mcp__x__run: \{"questions":/);
 });
 
-test("an argument beside the one that a tool is mostly about is in the line too (mend 6)", () => {
+test("the line includes arguments beside the main one (mend 6)", () => {
   expect(describeTool({ name: "shell", input: { command: "ls", cmd: "rm -rf ~", sandbox: false } })).toBe(
     "shell: ls · cmd: rm -rf ~ · sandbox: false",
   );
@@ -19,7 +19,7 @@ test("an argument beside the one that a tool is mostly about is in the line too 
   expect(describeTool({ name: "Bash", input: { command: `echo ${"a".repeat(900)} | sh evil` } })).toMatch(/characters in all.*\| sh evil$/);
 });
 
-test("a command that is put beside the arguments of another tool hides none of them (mend 6)", () => {
+test("a command argument of another tool hides none of its arguments (mend 6)", () => {
   const input = { command: "ls", description: "the password is x", justification: "why", timeout: 5 };
   expect(describeTool({ name: "mcp__chat__post", input })).toBe(
     "mcp__chat__post: ls · description: the password is x · justification: why · timeout: 5",
@@ -28,7 +28,7 @@ test("a command that is put beside the arguments of another tool hides none of t
   expect(describeCall({ name: "execute", title: "", input })).toBe("execute: ls");
 });
 
-test("what a protocol's agent calls a tool never hides what it is given (mend 6)", () => {
+test("an agent's title of a tool never hides its input (mend 6)", () => {
   const call = (title: string, input: unknown) => describeCall({ name: "execute", title, input });
   expect(call("List files", { command: "rm -rf ~" })).toBe("execute: rm -rf ~ · in the agent's words: “List files”");
   expect(call("`npm test`", { command: "npm test" })).toBe("execute: npm test");
@@ -40,7 +40,7 @@ test("what a protocol's agent calls a tool never hides what it is given (mend 6)
   );
 });
 
-test("an edit is read as a change of a file (mend 6)", () => {
+test("an edit is shown as a change of a file (mend 6)", () => {
   expect(changeIn({ file_path: "a", old_string: "x", new_string: "y", replace_all: true })).toEqual({
     change: { path: "a", old: "x", new: "y" },
     keys: ["file_path", "new_string", "old_string"],

@@ -23,7 +23,7 @@ export const DIGEST_ENDPOINTS = {
   getDigest: {
     ...ROUTES.getDigest,
     summary:
-      "What happened in a session since who asks last looked at it, or since `since`; `brief` leaves out which files were changed, `again` tells once more what was new at that look.",
+      "The news of a session since the caller last viewed it, or since `since`. `brief` leaves out the changed files; `again` repeats the news of the last view.",
     scope: "observer",
     reach: "own",
     query: z.object({ since: z.optional(Time), brief: flag, again: flag }),
@@ -32,7 +32,7 @@ export const DIGEST_ENDPOINTS = {
   },
   listDigests: {
     ...ROUTES.listDigests,
-    summary: "The same of each session that has news or waits for a person: those that wait first, then the newest news.",
+    summary: "The news of every session that has some or waits for a person: waiting sessions first, then the newest.",
     scope: "observer",
     reach: "own",
     query: z.object({
@@ -45,7 +45,7 @@ export const DIGEST_ENDPOINTS = {
   },
   lookAtSession: {
     ...ROUTES.lookAtSession,
-    summary: "Says that who asks has looked at a session, up to that place in the journal; recorded at most once a minute.",
+    summary: "Records that the caller viewed a session up to that cursor, at most once a minute.",
     scope: "observer",
     reach: "own",
     /** Both as a digest says them; left out, as they are now. */
@@ -55,7 +55,7 @@ export const DIGEST_ENDPOINTS = {
   },
   getLastReply: {
     ...ROUTES.getLastReply,
-    summary: "What the session's agent said last, at the end of a turn.",
+    summary: "The last answer of the session's agent, at the end of a turn.",
     scope: "observer",
     reach: "own",
     reply: LastReply,
@@ -64,7 +64,7 @@ export const DIGEST_ENDPOINTS = {
   readAgentTranscript: {
     ...ROUTES.readAgentTranscript,
     summary:
-      "A piece of what the session's agent itself wrote down of the conversation, in its own format, from an offset in bytes on. Whole lines, where they fit into `limit` bytes.",
+      "A part of the agent's own conversation file, in its own format, from a byte offset on. Ends at a line end where a line fits into `limit` bytes.",
     scope: "observer",
     reach: "own",
     query: z.object({ from: z._default(wholeNumber, 0), limit: z._default(wholeNumber, 65_536) }),

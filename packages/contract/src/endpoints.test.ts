@@ -21,7 +21,7 @@ test("no two endpoints answer the same request", () => {
   expect(requests.filter((each, i) => requests.indexOf(each) !== i)).toEqual([]);
 });
 
-test("an endpoint names errors that exist, each once; one with a body is no GET", () => {
+test("an endpoint names existing errors once each, and a GET has no body", () => {
   for (const [name, { errors, method, body }] of endpoints) {
     for (const code of errors) expect(ERRORS, name).toHaveProperty(code);
     expect(new Set(errors).size, name).toBe(errors.length);
@@ -29,7 +29,7 @@ test("an endpoint names errors that exist, each once; one with a body is no GET"
   }
 });
 
-test("what a session may not say of a start, it may not say of any kind of start (mend 9)", () => {
+test("fields forbidden to a session are forbidden in every kind of start (mend 9)", () => {
   const starts = endpoints.filter(([, { reach, body }]) => reach !== undefined && body && "plan" in body.shape);
   expect(starts.map(([name]) => name)).toEqual(["spawn", "startTournament"]);
   for (const [name, { closedToSessions }] of starts) expect(closedToSessions, name).toBe(CLOSED_TO_SESSIONS);
@@ -71,7 +71,7 @@ const bodies = endpoints.map(([name, endpoint]) => {
   return { name, endpoint, parts: partsOf(operation?.requestBody?.content["application/json"].schema) };
 });
 
-test("every string and list of a body has a limit of its own, or one by a rule (mend 9)", () => {
+test("every string and list of a body has its own limit or a general one (mend 9)", () => {
   /** By a rule of their own: bytes of a prompt, of an argument, of a command. An environment is as large as the body. */
   const ruled = /^(prompt|env\.\*|(command|args)(\[\])?)$/;
   for (const { name, parts } of bodies) {
@@ -87,14 +87,14 @@ test("every string and list of a body has a limit of its own, or one by a rule (
   }
 });
 
-test("an endpoint takes 32 MB exactly where its body can be so large (mend 4)", () => {
+test("an endpoint accepts 32 MB only if its body can be that large (mend 4)", () => {
   for (const { name, endpoint, parts } of bodies) {
     const isLarge = parts.some(([at, { maxLength = 0 }]) => at === "env" || at === "input" || maxLength > 100_000);
     expect({ name, takesText: endpoint.takesText === true }).toEqual({ name, takesText: isLarge });
   }
 });
 
-test("a list that names nothing is never the same as no list", () => {
+test("an empty list differs from no list", () => {
   expect(Selection.parse({})).toEqual({ all: false });
   expect(Selection.parse({ names: "" }).names).toEqual([""]);
   expect(Selection.parse({ agent: "" }).agent).toEqual([""]);
@@ -104,7 +104,7 @@ test("a list that names nothing is never the same as no list", () => {
   expect(Selection.parse({ status: "done,lost", all: "true" })).toMatchObject({ status: ["done", "lost"], all: true });
 });
 
-test("a spawn has defaults that an old caller did not send, and limits", () => {
+test("a spawn request has limits, and defaults for fields that old clients do not send", () => {
   const least = { agent: "demo", cwd: "/", env: {} };
   expect(SpawnRequest.parse(least)).toMatchObject({ umask: 0o022, args: [] });
   for (const wrong of [
@@ -119,13 +119,13 @@ test("a spawn has defaults that an old caller did not send, and limits", () => {
   }
 });
 
-test("every type of event has its line in docs/EVENTS.md, and every line a type", () => {
+test("every event type has a row in docs/EVENTS.md, and every row a type", () => {
   const text = readFileSync(join(import.meta.dirname, "../../../docs/EVENTS.md"), "utf8");
   const lines = [...text.matchAll(/^\| `([a-z]+\.[a-z_]+)` \|/gm)].map(([, type]) => type);
   expect(lines.sort()).toEqual(Object.keys(EVENTS).sort());
 });
 
-test("every error has its line in docs/ERRORS.md", () => {
+test("every error has a row in docs/ERRORS.md", () => {
   const text = readFileSync(join(import.meta.dirname, "../../../docs/ERRORS.md"), "utf8");
   for (const code of Object.keys(ERRORS)) expect(text).toContain(`\`${code}\``);
 });

@@ -155,7 +155,7 @@ export const ENDPOINTS = {
   },
   shutdown: {
     ...ROUTES.shutdown,
-    summary: "Ends the daemon; with `all` every session and keeper first.",
+    summary: "Stops the daemon; with `all` every session and keeper first.",
     scope: "owner",
     body: z.object({
       all: z._default(z.boolean(), false),
@@ -169,7 +169,7 @@ export const ENDPOINTS = {
   listSessions: {
     ...ROUTES.listSessions,
     summary:
-      "Sessions with the cursor of this snapshot; running ones unless `all`, `status` or `names` says otherwise; with `unseen` also ended ones with a failure that no person has looked at.",
+      "Sessions with the cursor of this snapshot. Only running ones, unless `all`, `status` or `names` is set; with `unseen` also failed ones that nobody has viewed.",
     scope: "observer",
     reach: "own",
     query: z.extend(Selection, { usage: flag, unseen: flag }),
@@ -178,7 +178,7 @@ export const ENDPOINTS = {
   },
   spawn: {
     ...ROUTES.spawn,
-    summary: "Starts a session and answers once its program runs.",
+    summary: "Starts a session and replies when its program runs.",
     scope: "driver",
     reach: "own",
     takesText: true,
@@ -190,7 +190,7 @@ export const ENDPOINTS = {
   },
   checkSpawn: {
     ...ROUTES.checkSpawn,
-    summary: "Answers as `spawn` would refuse, and starts and makes nothing.",
+    summary: "Checks a spawn request without starting anything: fails with the errors that `spawn` would give.",
     scope: "driver",
     takesText: true,
     body: SpawnBody,
@@ -208,7 +208,7 @@ export const ENDPOINTS = {
   },
   renameSession: {
     ...ROUTES.renameSession,
-    summary: "Gives a session another name.",
+    summary: "Renames a session.",
     scope: "driver",
     reach: "own",
     body: z.object({ name: text }),
@@ -218,7 +218,7 @@ export const ENDPOINTS = {
   removeSession: {
     ...ROUTES.removeSession,
     summary:
-      "Removes the record and the files of an ended session, and ends processes that it left; with `tree` also all that descend from it. An adopted one that runs is let go, and its agent goes on.",
+      "Removes an ended session's record and files, and ends processes it left; with `tree` also its descendants. A running adopted session is released, and its agent keeps running.",
     scope: "owner",
     query: z.object({ tree: flag }),
     reply: Session,
@@ -227,7 +227,7 @@ export const ENDPOINTS = {
   resumeSession: {
     ...ROUTES.resumeSession,
     summary:
-      "Starts a session that was only created, or the next run of one that has ended, with the agent's own conversation; `fresh` begins a new one.",
+      "Starts a created session, or the next run of an ended one, with the agent's own conversation. `fresh` begins a new conversation.",
     scope: "driver",
     reach: "own",
     takesText: true,
@@ -263,8 +263,7 @@ export const ENDPOINTS = {
   },
   setBudget: {
     ...ROUTES.setBudget,
-    summary:
-      "Changes what a session may use in all its runs, also while it runs. A session may do that for those that it started, not for itself.",
+    summary: "Changes a session's budget, also while it runs. A session may change the budget of its children, not its own.",
     scope: "driver",
     reach: "children",
     body: BudgetRequest,
@@ -275,7 +274,7 @@ export const ENDPOINTS = {
   stopSession: {
     ...ROUTES.stopSession,
     summary:
-      "SIGTERM to every process of the session, also to those that an ended one left, SIGKILL after the grace period; answers when all are gone. With `tree` also everything that descends from it, whether it runs itself or not.",
+      "Sends SIGTERM to every process of the session, including those an ended session left, then SIGKILL after the grace period. Replies when all are gone. With `tree` also stops its descendants.",
     scope: "driver",
     reach: "own",
     body: z.object({
@@ -289,7 +288,7 @@ export const ENDPOINTS = {
   ...MESSAGE_ENDPOINTS,
   explainSession: {
     ...ROUTES.explainSession,
-    summary: "Why a session has its status: what is believed of each axis, by which evidence, and what was seen besides.",
+    summary: "Explains a session's status: the value on each axis, its evidence, and other observations.",
     scope: "observer",
     reach: "own",
     reply: z.object({ session: Session, explanation: Explanation }),
@@ -298,7 +297,7 @@ export const ENDPOINTS = {
   ...RECORDING_ENDPOINTS,
   viewSession: {
     ...ROUTES.viewSession,
-    summary: "Says that somebody has looked at a session; the first time after its end is recorded, and allows pruning it.",
+    summary: "Records that somebody viewed a session. The first view after its end allows pruning it.",
     scope: "observer",
     reach: "own",
     body: z.object({}),
@@ -319,7 +318,7 @@ export const ENDPOINTS = {
   listAgents: {
     ...ROUTES.listAgents,
     summary:
-      "The agents that can be started, looked for on the caller's PATH; with `versions` each is asked for its own, and waited for at most `waitMs`.",
+      "The agents that can be started, searched on the caller's PATH. With `versions` each is asked for its version, for at most `waitMs`.",
     // Asking one for its version runs it, and the caller says where it is looked for: whoever may do that may as well start it.
     scope: "driver",
     reach: "any",
@@ -335,7 +334,7 @@ export const ENDPOINTS = {
   listEvents: {
     ...ROUTES.listEvents,
     summary:
-      "Events after a cursor, at most `limit`: all, of one `session`, or of one `group` by its path. A session hears of itself, its descendants and the groups that they are in.",
+      "Events after a cursor, at most `limit`: all, of one `session`, or of one `group` by its path. A session sees events of itself, its descendants and their groups.",
     scope: "observer",
     reach: "own",
     query: z.object({
@@ -350,7 +349,7 @@ export const ENDPOINTS = {
   },
   followEvents: {
     ...ROUTES.followEvents,
-    summary: "Events after a cursor and from then on, as SSE; `id` is the cursor to come back with.",
+    summary: "Events after a cursor and new ones as they happen, as SSE. Pass the last `id` as cursor to continue.",
     scope: "observer",
     reach: "own",
     query: z.object({
@@ -365,7 +364,7 @@ export const ENDPOINTS = {
   socketEvents: {
     ...ROUTES.socketEvents,
     summary:
-      "The same as a WebSocket: each text frame is an event as JSON. A browser says `holdfast` and `token.TOKEN` as its protocols; TOKEN never goes into an address.",
+      "The same as a WebSocket: each text frame is an event as JSON. A browser passes `holdfast` and `token.TOKEN` as protocols; never put TOKEN into a URL.",
     scope: "observer",
     reach: "own",
     query: z.object({

@@ -29,11 +29,11 @@ const EXIT_CODES: Record<string, number> = {
   no_descriptors: 19,
 };
 
-test("the exit codes of every released error are as they were", () => {
+test("exit codes of released errors do not change", () => {
   for (const [code, exit] of Object.entries(EXIT_CODES)) expect(ERRORS[code as ErrorCode]?.exit, code).toBe(exit);
 });
 
-test("every error has an HTTP status of an error, an exit code that a shell can see, and a sentence", () => {
+test("every error has an HTTP error status, a valid exit code and a sentence", () => {
   for (const [code, { http, exit, what }] of Object.entries(ERRORS)) {
     expect(http, code).toBeGreaterThanOrEqual(400);
     expect(http, code).toBeLessThan(600);
@@ -81,7 +81,7 @@ test.each([
   expect(unwritable(error) !== undefined).toBe(code !== "internal");
 });
 
-test("whatever was thrown becomes an error; one of ours stays itself", () => {
+test("any thrown value becomes an error, and a HoldfastError stays the same", () => {
   const ours = new HoldfastError("usage", "x");
   expect(HoldfastError.from(ours)).toBe(ours);
   const cause = new TypeError("boom");
@@ -90,7 +90,7 @@ test("whatever was thrown becomes an error; one of ours stays itself", () => {
   expect(HoldfastError.from(undefined).message).toBe("undefined");
 });
 
-test("without file descriptors, and with a full disk of the sockets, that is what is said (mend 18)", () => {
+test("missing file descriptors and a full socket disk are named as the cause (mend 18)", () => {
   const failure = (more: object) => HoldfastError.from(Object.assign(new Error("x"), more));
   expect(failure({ code: "EMFILE", syscall: "open" })).toMatchObject({
     code: "no_descriptors",
@@ -99,6 +99,6 @@ test("without file descriptors, and with a full disk of the sockets, that is wha
   expect(failure({ code: "ENFILE", syscall: "spawn" }).message).toBe("the machine has no file descriptors left");
   const sockets = failure({ code: "ENOSPC", syscall: "listen", address: "/tmp/holdfast-1000/abc/daemon.sock" });
   expect(sockets).toMatchObject({ code: "disk_full", hint: expect.stringContaining("df /tmp/holdfast-1000/abc") });
-  expect(sockets.message).not.toContain("written down");
+  expect(sockets.message).not.toContain("nothing can be written");
   expect(failure({ code: "ENOSPC", path: "/home/me/.local/state/holdfast/x" }).hint).toContain("holdfast du");
 });

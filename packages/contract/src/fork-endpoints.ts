@@ -13,7 +13,7 @@ export const ForkRequest = z.object({
   /** Of the original's workspace. Left out: the newest, made now if something has changed since. */
   checkpoint: z.optional(z.int().check(z.minimum(1))),
   /** Where it works, in place of a new workspace. */
-  cwd: z.optional(z.string().check(z.maxLength(4096, "the path of a directory has at most 4096 characters"))),
+  cwd: z.optional(z.string().check(z.maxLength(4096, "a directory path has at most 4096 characters"))),
   workspace: z.optional(text),
   /** False: the project's set-up command is left out in a new workspace. */
   setup: z._default(z.boolean(), true),
@@ -28,7 +28,7 @@ export const FORK_ENDPOINTS = {
   forkSession: {
     ...ROUTES.forkSession,
     summary:
-      "Starts a session of the same agent with a copy of the conversation, in a new workspace with the files of a checkpoint; the original stays as it is.",
+      "Starts a session of the same agent with a copy of the conversation, in a new workspace with the files of a checkpoint. The original does not change.",
     scope: "driver",
     reach: "own",
     body: ForkRequest,

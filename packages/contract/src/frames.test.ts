@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { BYTES, encodeFrame, FrameReader, MESSAGE } from "./frames.ts";
 
-test("frames come out whole and in order, however they are cut (mend 4)", () => {
+test("frames arrive complete and in order, however they are split (mend 4)", () => {
   const frame = fc.record({ type: fc.constantFrom(MESSAGE, BYTES), payload: fc.uint8Array({ maxLength: 50 }) });
   fc.assert(
     fc.property(fc.array(frame), fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1 }), (frames, cuts) => {
@@ -38,7 +38,7 @@ test("thousands of frames of one byte are read at once (mend 4)", () => {
   expect(count).toBe(20_000);
 });
 
-test("a frame over the limit is refused by its head, before any of it is kept (mend 4)", () => {
+test("a frame over the limit is refused by its header, before it is buffered (mend 4)", () => {
   const head = encodeFrame(BYTES, new Uint8Array(11)).subarray(0, 5);
   expect(() => new FrameReader(10).push(head)).toThrow("a frame of 11 bytes");
   expect(new FrameReader(11).push(head)).toEqual([]);

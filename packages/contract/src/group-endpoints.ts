@@ -7,7 +7,7 @@ import { ROUTES } from "./routes.ts";
 import { wholeNumber } from "./wire.ts";
 
 const name = z.string().check(z.maxLength(1000, "a name has at most 1,000 characters"));
-const path = z.string().check(z.minLength(1, "say which group"), z.maxLength(1000, "a group's path has at most 1,000 characters"));
+const path = z.string().check(z.minLength(1, "name a group"), z.maxLength(1000, "a group's path has at most 1,000 characters"));
 /** Of the value as it was read, 0 where there was none: refused when it is another by now. Left out: written whatever it is. */
 const ifRevision = z.optional(z.int().check(z.minimum(0)));
 
@@ -16,7 +16,7 @@ const GROUP_ERRORS = ["group_not_found", "invalid_name"] as const;
 export const GROUP_ENDPOINTS = {
   listGroups: {
     ...ROUTES.listGroups,
-    summary: "Groups, by their paths; a session hears of those that it is in, and of those above and below them.",
+    summary: "Groups by path. A session sees its own groups and those above and below them.",
     scope: "observer",
     reach: "own",
     /** `limit`: of members, of a group that has none of its own. */
@@ -25,7 +25,7 @@ export const GROUP_ENDPOINTS = {
   },
   createGroup: {
     ...ROUTES.createGroup,
-    summary: "Makes a group, and those it is in. A session that makes one is its first member.",
+    summary: "Creates a group and its missing parents. A session that creates one becomes its first member.",
     scope: "driver",
     reach: "own",
     body: z.object({ path, limit: z.optional(GroupLimit), goal: z.optional(GroupGoal) }),
@@ -42,7 +42,7 @@ export const GROUP_ENDPOINTS = {
   },
   changeGroup: {
     ...ROUTES.changeGroup,
-    summary: "Changes how many members a group may have (null: as configured), or its goal (null: none). Its members are told a new goal.",
+    summary: "Changes a group's member limit (null: the configured one) or its goal (null: none). Members get a new goal as a message.",
     scope: "driver",
     reach: "own",
     body: z.object({ limit: z.optional(z.nullable(GroupLimit)), goal: z.optional(z.nullable(GroupGoal)) }),
@@ -51,7 +51,7 @@ export const GROUP_ENDPOINTS = {
   },
   removeGroup: {
     ...ROUTES.removeGroup,
-    summary: "Removes a group with its values. Refused while a member is alive or a group is in it, but with `force`: those go with it.",
+    summary: "Removes a group and its values. Refused while it has live members or subgroups; `force` removes those from it.",
     scope: "driver",
     reach: "own",
     query: z.object({ force: z._default(z.stringbool(), false) }),
@@ -60,12 +60,11 @@ export const GROUP_ENDPOINTS = {
   },
   joinGroup: {
     ...ROUTES.joinGroup,
-    summary:
-      "Takes sessions into a group, all or none; makes the group where it is not there yet. A session takes in itself and its children.",
+    summary: "Adds sessions to a group, all or none; creates the group if it does not exist. A session may add itself and its children.",
     scope: "driver",
     reach: "own",
     body: z.object({
-      sessions: z.array(name).check(z.minLength(1, "say which sessions"), z.maxLength(1000, "at most 1,000 sessions at once")),
+      sessions: z.array(name).check(z.minLength(1, "name at least one session"), z.maxLength(1000, "at most 1,000 sessions at once")),
     }),
     /** `joined`: the names of those that were not in it before. */
     reply: z.extend(Group, { joined: z.array(z.string()) }),
@@ -73,7 +72,7 @@ export const GROUP_ENDPOINTS = {
   },
   leaveGroup: {
     ...ROUTES.leaveGroup,
-    summary: "Takes a session out of a group.",
+    summary: "Removes a session from a group.",
     scope: "driver",
     reach: "own",
     reply: Group,
@@ -81,7 +80,7 @@ export const GROUP_ENDPOINTS = {
   },
   listPeers: {
     ...ROUTES.listPeers,
-    summary: "The others in a session's groups, and in those above and below them.",
+    summary: "The other members of a session's groups, and of those above and below them.",
     scope: "observer",
     reach: "own",
     reply: z.object({ peers: z.array(Peer) }),
@@ -99,7 +98,7 @@ export const GROUP_ENDPOINTS = {
   ...GROUP_MESSAGE_ENDPOINTS,
   groupStats: {
     ...ROUTES.groupStats,
-    summary: "What the members of a group, and of those in it, have done together.",
+    summary: "Combined usage and results of a group's members and its subgroups.",
     scope: "observer",
     reach: "own",
     reply: GroupStats,
@@ -107,7 +106,7 @@ export const GROUP_ENDPOINTS = {
   },
   listValues: {
     ...ROUTES.listValues,
-    summary: "The keys of a group's values and of those above it, by key, the nearest first.",
+    summary: "The keys of a group's values and of the groups above it, sorted by key, the group's own first.",
     scope: "observer",
     reach: "own",
     reply: z.object({ revision: z.int(), values: z.array(SharedKey) }),
@@ -115,7 +114,7 @@ export const GROUP_ENDPOINTS = {
   },
   getValue: {
     ...ROUTES.getValue,
-    summary: "The value of a key: the group's own, or that of the nearest above it that has one.",
+    summary: "The value of a key: the group's own, or the nearest one above it.",
     scope: "observer",
     reach: "own",
     reply: SharedValue,
@@ -124,7 +123,7 @@ export const GROUP_ENDPOINTS = {
   shareValue: {
     ...ROUTES.shareValue,
     summary:
-      "Sets a value. With `ifRevision` only while it is the one that was read; else `stale_value`, with the current one in `details`.",
+      "Sets a value. With `ifRevision` only if its revision still matches; otherwise `stale_value`, with the current value in `details`.",
     scope: "driver",
     reach: "own",
     verbatim: ["value"],
@@ -134,7 +133,7 @@ export const GROUP_ENDPOINTS = {
   },
   unsetValue: {
     ...ROUTES.unsetValue,
-    summary: "Takes a value away; `ifRevision` as for setting one.",
+    summary: "Removes a value; `ifRevision` works as for setting one.",
     scope: "driver",
     reach: "own",
     query: z.object({ ifRevision: z.optional(wholeNumber) }),
@@ -145,7 +144,7 @@ export const GROUP_ENDPOINTS = {
   watchValues: {
     ...ROUTES.watchValues,
     summary:
-      "The newest change of each key since the revision `after`, of the group and those above it; waits for one up to `waitMs`. Without `after`, from now on.",
+      "The newest change of each key after the revision `after`, in the group and those above it; waits up to `waitMs` for one. Without `after`, only new changes.",
     scope: "observer",
     reach: "own",
     query: z.object({ after: z.optional(wholeNumber), waitMs: z._default(wholeNumber, 0) }),

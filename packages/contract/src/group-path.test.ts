@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { checkGroup, checkKey, isBelow, lineOf, parentOf, treeOf } from "./group-path.ts";
 
-test("a group is called by names as sessions have, joined by slashes, at most eight deep", () => {
+test("a group path consists of session names joined by slashes, at most eight levels deep", () => {
   expect(checkGroup("team/research")).toBe("team/research");
   expect(checkGroup("e\u0301quipe")).toBe("équipe");
   expect(checkGroup("a/b/c/d/e/f/g/h")).toBe("a/b/c/d/e/f/g/h");
@@ -10,7 +10,7 @@ test("a group is called by names as sessions have, joined by slashes, at most ei
   expect(() => checkGroup("a/b/c/d/e/f/g/h/i")).toThrow("at most 8 deep");
 });
 
-test("what is above and below a group follows from its path", () => {
+test("a group's path determines the groups above and below it", () => {
   expect(lineOf("a/b/c")).toEqual(["a/b/c", "a/b", "a"]);
   expect([parentOf("a/b"), parentOf("a"), treeOf("a/b/c"), treeOf("a")]).toEqual(["a", null, "a", "a"]);
   expect([isBelow("team/research", "team"), isBelow("teams", "team"), isBelow("team", "team")]).toEqual([true, false, false]);

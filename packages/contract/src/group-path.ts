@@ -20,14 +20,14 @@ export function checkGroup(input: string): string {
   const parts = input.split("/");
   if (parts.length > GROUP_DEPTH)
     throw new HoldfastError("invalid_name", `groups nest at most ${GROUP_DEPTH} deep, ${JSON.stringify(input)} is ${parts.length} deep`, {
-      hint: "take fewer parts",
+      hint: "use fewer parts",
     });
   try {
     return parts.map(checkName).join("/");
   } catch (error) {
     const { message } = HoldfastError.from(error);
-    throw new HoldfastError("invalid_name", `${JSON.stringify(input)} cannot be a group: ${message}`, {
-      hint: "names of letters, digits, '.', '_' and '-', joined by '/'; for example: team/research",
+    throw new HoldfastError("invalid_name", `${JSON.stringify(input)} is not a valid group path: ${message}`, {
+      hint: "use names of letters, digits, '.', '_' and '-', joined by '/'; for example: team/research",
     });
   }
 }

@@ -99,7 +99,7 @@ export type GroupStats = z.infer<typeof GroupStats>;
 
 export const GroupLimit = z
   .int()
-  .check(z.minimum(1, "a group has room for at least 1 member"), z.maximum(MOST_MEMBERS, "a group has room for at most 1,000 members"));
+  .check(z.minimum(1, "a group's limit is at least 1 member"), z.maximum(MOST_MEMBERS, "a group's limit is at most 1,000 members"));
 
 export const GroupGoal = z
   .string()

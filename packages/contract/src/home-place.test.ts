@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { daemonSocketIn, homeIn, type PlaceFiles, shortHash, socketDirectoryOf } from "./home-place.ts";
 
-test("a home is where HOLDFAST_HOME says, else in the state directory, else below HOME", () => {
+test("the home is HOLDFAST_HOME, else in the state directory, else below HOME", () => {
   expect(homeIn({ HOLDFAST_HOME: "/h", XDG_STATE_HOME: "/s", HOME: "/u" })).toBe("/h");
   expect(homeIn({ HOLDFAST_HOME: "", XDG_STATE_HOME: "/s", HOME: "/u" })).toBe("/s/holdfast");
   expect(homeIn({ XDG_STATE_HOME: "relative", HOME: "/u" })).toBe("/u/.local/state/holdfast");
@@ -40,13 +40,13 @@ class Disk implements PlaceFiles {
   }
 }
 
-test("where a daemon listens never changes: older clients look there", () => {
+test("the socket path never changes, because older clients use it", () => {
   expect(shortHash("/home/someone/.local/state/holdfast")).toBe("aafc7e70a0085516");
   expect(daemonSocketIn(new Disk().find())).toBe(`/tmp/holdfast-1000/${HASH}/daemon.sock`);
   expect(shortHash("ü漢")).toMatch(/^[0-9a-f]{16}$/);
 });
 
-test("where somebody else has taken the name, everybody finds one and the same other place (mend 8)", () => {
+test("if another user has taken the socket directory, all clients find the same alternative (mend 8)", () => {
   const disk = new Disk();
   disk.owners.set("/tmp/holdfast-1000", 1001);
   expect(disk.find()).toBe(`/tmp/holdfast-1000-made1/${HASH}`);
@@ -59,7 +59,7 @@ test("where somebody else has taken the name, everybody finds one and the same o
   expect(disk.find()).toBe(`/tmp/holdfast-1000/${HASH}`);
 });
 
-test("the other place is not used once it is somebody else's, and a record that makes no sense is none (mend 8)", () => {
+test("a foreign alternative directory and an invalid record are ignored (mend 8)", () => {
   const disk = new Disk();
   disk.owners.set("/tmp/holdfast-1000", 1001);
   disk.find();
@@ -72,7 +72,7 @@ test("the other place is not used once it is somebody else's, and a record that 
   }
 });
 
-test("of two that look at once, both use what the first has recorded (mend 8)", () => {
+test("two concurrent clients use the directory that the first recorded (mend 8)", () => {
   const disk = new Disk();
   disk.owners.set("/tmp/holdfast-1000", 1001);
   disk.owners.set("/tmp/holdfast-1000-first", UID);

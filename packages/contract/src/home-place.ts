@@ -12,7 +12,7 @@ export function homeIn(env: Environment): string {
   // One that is not absolute is none, says its specification.
   if (env.XDG_STATE_HOME?.startsWith("/")) return `${env.XDG_STATE_HOME}/holdfast`;
   if (env.HOME) return `${env.HOME}/.local/state/holdfast`;
-  throw new HoldfastError("home_unusable", "neither HOLDFAST_HOME nor HOME is set", { hint: "set HOLDFAST_HOME to a directory of yours" });
+  throw new HoldfastError("home_unusable", "neither HOLDFAST_HOME nor HOME is set", { hint: "set HOLDFAST_HOME to a directory you own" });
 }
 
 /** In a home: where its sockets are, when they are not in their usual place. */

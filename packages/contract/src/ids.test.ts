@@ -14,7 +14,7 @@ test.each(["", "abc", "abcdefghijk", "1bcdefghij", "ABCDEFGHIJ", "abcdefghi1", "
   expect(SessionId.safeParse(text).success).toBe(false);
 });
 
-test("a principal says what kind it is", () => {
+test("a principal names its kind", () => {
   for (const text of ["daemon", "user:me", "token:ci", "session:abcdefghij"]) expect(Principal.safeParse(text).success, text).toBe(true);
   for (const text of ["", "me", "user:", "user:a b", "root:me", "daemon:x", "user:a\nb"])
     expect(Principal.safeParse(text).success, text).toBe(false);

@@ -46,6 +46,7 @@ export * from "./restore.ts";
 export * from "./routes.ts";
 export * from "./scopes.ts";
 export * from "./session.ts";
+export * from "./setting.ts";
 export * from "./spawn-request.ts";
 export * from "./spent.ts";
 export * from "./status.ts";

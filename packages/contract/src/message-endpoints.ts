@@ -9,7 +9,7 @@ import { flag, list, wholeNumber } from "./wire.ts";
 export const TypedText = z
   .string()
   .check(
-    z.maxLength(16_000_000, "a text has at most 16 million characters; put a longer one into a file, and tell the program to read that"),
+    z.maxLength(16_000_000, "a text has at most 16 million characters; put a longer one into a file, and tell the program to read it"),
   );
 
 /** How much of what was typed the program has not read yet; null where the host does not know (tmux). */
@@ -39,7 +39,7 @@ export const MESSAGE_ENDPOINTS = {
   sendMessage: {
     ...ROUTES.sendMessage,
     summary:
-      "Says something to a session's agent: queued until it can be handed over safely, with receipts. A program that cannot be read gets it typed at once, without any (`typed`), if it is a person's word or that of a session it descends from; else it waits until it is read.",
+      "Sends a message to a session's agent: queued until it can be delivered safely, with receipts. A program without readable status gets it typed at once, without receipts (`typed`), if a person or an ancestor session sends it; otherwise the message waits.",
     scope: "driver",
     reach: "own",
     takesText: true,
@@ -58,7 +58,7 @@ export const MESSAGE_ENDPOINTS = {
   sendToPerson: {
     ...ROUTES.sendToPerson,
     summary:
-      "Leaves a message for a person, `user:NAME` or `token:NAME`, or for the `owner`: of the session that asks, else of this home. It waits until it is read.",
+      "Sends a message to a person, `user:NAME` or `token:NAME`, or to the `owner`: of the calling session, otherwise of this home. It waits until it is read.",
     scope: "driver",
     reach: "any",
     takesText: true,
@@ -69,7 +69,7 @@ export const MESSAGE_ENDPOINTS = {
   listMessages: {
     ...ROUTES.listMessages,
     summary:
-      "Messages, oldest first: to one session, to whoever asks (`mine`), of one thread, or all that the caller may know of; those in certain states, or all.",
+      "Messages, oldest first: to one session, to the caller (`mine`), of one thread, or all that the caller may see; optionally only those in certain states.",
     scope: "observer",
     reach: "own",
     query: z.object({
@@ -86,7 +86,7 @@ export const MESSAGE_ENDPOINTS = {
   readMessages: {
     ...ROUTES.readMessages,
     summary:
-      "What waits for whoever asks, a session or a person, oldest first: with the answer it counts as handed over (`injected`, by `read`), and is given to nobody else. `read` is the caller's own id for this: asked again with the same one, it gets the same.",
+      "Reads the caller's mailbox, oldest first. Returned messages count as delivered (`injected`, by `read`) and go to nobody else. `read` is the caller's own id for this request: the same id returns the same messages.",
     scope: "observer",
     reach: "any",
     body: z.object({
@@ -100,7 +100,7 @@ export const MESSAGE_ENDPOINTS = {
   },
   getMessage: {
     ...ROUTES.getMessage,
-    summary: "A message; with `until`, once it has come that far or cannot come further, or after `waitMs`.",
+    summary: "One message; with `until`, when it has reached that state or can go no further, or after `waitMs`.",
     scope: "observer",
     reach: "own",
     query: z.object({ until: z.optional(z.enum(["injected", "turn_started", "replied"])), waitMs: z._default(wholeNumber, 0) }),
@@ -109,7 +109,7 @@ export const MESSAGE_ENDPOINTS = {
   },
   cancelMessage: {
     ...ROUTES.cancelMessage,
-    summary: "Takes back a message that is queued.",
+    summary: "Takes back a queued message.",
     scope: "driver",
     reach: "own",
     reply: Message,
@@ -122,7 +122,7 @@ export const GROUP_MESSAGE_ENDPOINTS = {
   sendToGroup: {
     ...ROUTES.sendToGroup,
     summary:
-      "Says something to every member of a group and of those below it that is alive, but for the sender; or, with the role `coordinator`, to the one that coordinates it. Each has a copy with receipts of its own; nothing is ever typed into a shell.",
+      "Sends a message to every live member of a group and its subgroups except the sender; with the role `coordinator`, only to the coordinator. Each member gets its own copy with receipts; nothing is typed into a shell.",
     scope: "driver",
     reach: "own",
     takesText: true,
@@ -132,7 +132,7 @@ export const GROUP_MESSAGE_ENDPOINTS = {
   },
   groupLog: {
     ...ROUTES.groupLog,
-    summary: "What was said to a group, and by one member to another, oldest first, with what became of each copy and what was answered.",
+    summary: "Messages to a group and between its members, oldest first, with the state of each copy and its replies.",
     scope: "observer",
     reach: "own",
     /** The newest so many. */

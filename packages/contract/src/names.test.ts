@@ -41,6 +41,6 @@ test.each([
   expect(() => checkName(name)).toThrow(expect.objectContaining({ code: "invalid_name", hint: expect.stringContaining("for example") }));
 });
 
-test("two encodings of one text are one name", () => {
+test("two Unicode encodings of a name are the same name", () => {
   expect(checkName("cafe\u0301")).toBe(checkName("caf\u00e9"));
 });

@@ -28,7 +28,7 @@ export function openapi(endpoints: Record<string, Endpoint> = ENDPOINTS): Json {
     info: {
       title: "Holdfast",
       version: VERSION,
-      description: "Served on the daemon's Unix socket and, on request, on a TCP address; there always with a token.",
+      description: "Served on the daemon's Unix socket and, on request, on a TCP address, which always requires a token.",
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "http://holdfast" }],
@@ -63,8 +63,8 @@ function queryParameters({ query }: Endpoint, schemas: Schemas): Json[] {
 }
 
 function reply({ reply }: Endpoint, schemas: Schemas): Json {
-  if (reply === "socket") return { description: "Never: it answers an upgrade to WebSocket with 101." };
-  if (reply === "terminal") return { description: "Never: it answers an upgrade to `holdfast` with 101." };
+  if (reply === "socket") return { description: "Never sent: a WebSocket upgrade is answered with 101." };
+  if (reply === "terminal") return { description: "Never sent: an upgrade to `holdfast` is answered with 101." };
   if (reply === "bytes") return { description: "Raw bytes.", content: { "application/octet-stream": {} } };
   if (reply === "events") return serverSent("an event", schemas.of(AnyEvent, "output"));
   if (reply === "entries") return serverSent("an entry", schemas.of(PlacedEntry, "output"));

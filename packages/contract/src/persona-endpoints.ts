@@ -4,12 +4,12 @@ import { Persona, PersonaList } from "./persona.ts";
 import { ROUTES } from "./routes.ts";
 
 /** The directory whose project is meant; `home` is the caller's own, where it is not the daemon's. */
-const WHERE = z.object({ cwd: z.string().check(z.startsWith("/", "cwd is an absolute path")), home: z.optional(z.string()) });
+const WHERE = z.object({ cwd: z.string().check(z.startsWith("/", "cwd must be an absolute path")), home: z.optional(z.string()) });
 
 export const PERSONA_ENDPOINTS = {
   listPersonas: {
     ...ROUTES.listPersonas,
-    summary: "The personas of a directory's project and of the user, by name, and what is wrong with the files of others.",
+    summary: "The personas of a directory's project and of the user, by name, and the errors of invalid persona files.",
     // Whoever asks says which directories are read.
     scope: "driver",
     reach: "any",
@@ -19,7 +19,7 @@ export const PERSONA_ENDPOINTS = {
   },
   getPersona: {
     ...ROUTES.getPersona,
-    summary: "One persona by name, as it would be used there.",
+    summary: "One persona by name, as it applies in a directory.",
     scope: "driver",
     reach: "any",
     query: WHERE,

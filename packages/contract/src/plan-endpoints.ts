@@ -6,7 +6,7 @@ import { ROUTES } from "./routes.ts";
 export const PLAN_ENDPOINTS = {
   listDeclared: {
     ...ROUTES.listDeclared,
-    summary: "What was made of a file by `apply`, oldest first; of sessions those that are there.",
+    summary: "The objects that `apply` created from a file, oldest first; only sessions that still exist.",
     scope: "observer",
     query: z.object({ file: z.string() }),
     reply: z.object({ declared: z.array(Declaration) }),
@@ -14,7 +14,7 @@ export const PLAN_ENDPOINTS = {
   },
   declare: {
     ...ROUTES.declare,
-    summary: "Says that a file declares something, and how, or that it says something else of it now.",
+    summary: "Records that a file declares an object, and its declaration, or a changed declaration.",
     scope: "driver",
     body: NewDeclaration,
     reply: Declaration,
@@ -22,7 +22,7 @@ export const PLAN_ENDPOINTS = {
   },
   forgetDeclared: {
     ...ROUTES.forgetDeclared,
-    summary: "Says that what a file declared was taken away.",
+    summary: "Records that an object of a file was removed.",
     scope: "driver",
     body: Undeclared,
     reply: z.object({}),

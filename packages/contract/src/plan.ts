@@ -3,12 +3,12 @@ import * as z from "zod/mini";
 import { SessionId } from "./ids.ts";
 import { Time } from "./session.ts";
 
-const file = z.string().check(z.minLength(1, "say which file"), z.maxLength(4096, "the path of a file has at most 4096 characters"));
+const file = z.string().check(z.minLength(1, "name a file"), z.maxLength(4096, "a file path has at most 4096 characters"));
 
 /** Of each of its keys what the file said: as JSON, or a fingerprint of what is long or secret. */
 const said = z.record(
   z.string().check(z.maxLength(1000)),
-  z.string().check(z.maxLength(10_000, "what a file said of a key is kept with at most 10,000 characters")),
+  z.string().check(z.maxLength(10_000, "a declaration has at most 10,000 characters per key")),
 );
 
 const paths = z.array(z.string().check(z.maxLength(1000))).check(z.maxLength(1000));

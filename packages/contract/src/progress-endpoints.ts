@@ -3,16 +3,16 @@ import type { Endpoint } from "./endpoint.ts";
 import { ROUTES } from "./routes.ts";
 import { Session } from "./session.ts";
 
-const amount = z.optional(z.number().check(z.nonnegative("how far it is has no negative number")));
+const amount = z.optional(z.number().check(z.nonnegative("a progress number cannot be negative")));
 
 export const PROGRESS_ENDPOINTS = {
   reportProgress: {
     ...ROUTES.reportProgress,
-    summary: "Says how far a session's agent is: what it does now, and how much of how much is done.",
+    summary: "Reports a session's progress: its current activity, and the completed share.",
     scope: "driver",
     reach: "own",
     body: z.object({
-      text: z.string().check(z.minLength(1, "progress has words"), z.maxLength(2000, "a word on progress has at most 2,000 characters")),
+      text: z.string().check(z.minLength(1, "progress needs a text"), z.maxLength(2000, "a progress text has at most 2,000 characters")),
       done: amount,
       total: amount,
     }),

@@ -32,7 +32,7 @@ export const RECORDING_ENDPOINTS = {
   readOutput: {
     ...ROUTES.readOutput,
     summary:
-      "The recording of a run as raw bytes from an offset, or all that is kept; with `follow` until the run has ended. A reader that the limit has overtaken is cut off, and refused when it comes back. With `untilGap` it ends before the first hole at this offset or a later one, which getRecording then names.",
+      "A run's recording as raw bytes from an offset; with `follow` until the run has ended. When the limit deletes bytes that a reader has not read yet, its stream ends, and another request from there is refused. With `untilGap` the stream ends before the first gap at or after this offset; getRecording names the gap.",
     scope: "observer",
     reach: "own",
     query: z.object({
@@ -47,7 +47,7 @@ export const RECORDING_ENDPOINTS = {
   },
   getRecording: {
     ...ROUTES.getRecording,
-    summary: "What is recorded of a run: where it begins and ends in bytes, and the terminal's sizes.",
+    summary: "A run's recording: its first and last byte offset, and the terminal's sizes.",
     scope: "observer",
     reach: "own",
     query: z.object({ run: z.optional(wholeNumber), since: z.optional(wholeNumber), from: z.optional(wholeNumber) }),
@@ -76,7 +76,7 @@ export const RECORDING_ENDPOINTS = {
   },
   listTimes: {
     ...ROUTES.listTimes,
-    summary: "When which byte of a recording came, and how large the terminal was, page by page.",
+    summary: "The time of each byte of a recording and the terminal's size, in pages.",
     scope: "observer",
     reach: "own",
     query: z.object({ run: z.optional(wholeNumber), after: z._default(wholeNumber, 0) }),

@@ -3,7 +3,7 @@ import type { Endpoint } from "./endpoint.ts";
 import { ENDPOINTS } from "./endpoints.ts";
 import { grants, SCOPES } from "./scopes.ts";
 
-test("an owner may do everything, drivers and approvers also look, observers only that", () => {
+test("owners may do everything, drivers and approvers may also read, observers may only read", () => {
   const granted = Object.fromEntries(SCOPES.map((has) => [has, SCOPES.filter((needs) => grants(has, needs))]));
   expect(granted).toEqual({
     owner: ["owner", "driver", "approver", "observer"],
@@ -13,7 +13,7 @@ test("an owner may do everything, drivers and approvers also look, observers onl
   });
 });
 
-test("a session may do nothing that only an owner may, and what names a session is narrowed to its own", () => {
+test("a session has no owner's rights, and reaches only its own sessions", () => {
   for (const [name, { scope, reach, path }] of Object.entries(ENDPOINTS) as [string, Endpoint][]) {
     if (reach === undefined) continue;
     expect(scope, name).not.toBe("owner");
@@ -21,7 +21,7 @@ test("a session may do nothing that only an owner may, and what names a session 
   }
 });
 
-test("who only looks changes nothing but that somebody has looked, looks on, or has read what is for them", () => {
+test("an observer changes nothing but its own views, attachments and read messages", () => {
   const observed = Object.entries(ENDPOINTS as Record<string, Endpoint>).filter(([, { scope }]) => scope === "observer");
   expect(observed.filter(([, { method }]) => method !== "GET").map(([name]) => name)).toEqual([
     "attachSession",

@@ -40,7 +40,7 @@ const LEAST_RECORDING = 2 << 20;
 
 export const FirstPrompt = z.string().check(
   z.refine((text) => text.trim() !== "", "the first prompt is empty"),
-  z.refine(isShortPrompt, "a first prompt has at most 120,000 bytes; send a longer one once the agent runs"),
+  z.refine(isShortPrompt, "a first prompt has at most 120,000 bytes; send a longer one when the agent runs"),
 );
 
 export const SpawnRequest = z.object({
@@ -48,7 +48,7 @@ export const SpawnRequest = z.object({
   id: z.optional(SessionId),
   agent: text,
   name: z.optional(text),
-  cwd: z.string().check(z.maxLength(4096, "the path of a directory has at most 4096 characters")),
+  cwd: z.string().check(z.maxLength(4096, "a directory path has at most 4096 characters")),
   /** The caller's whole environment. */
   env: z.record(z.string(), z.string()),
   /** The caller's file mode mask: what the session creates has the permissions the caller would expect. */
@@ -71,11 +71,11 @@ export const SpawnRequest = z.object({
   /** A person is there and talks to it. Without it, `[agents.background]` of config.toml holds. */
   attended: z.optional(z.boolean()),
   /** Of a conversation with a model of ours: names of the tools that it may use, of those that it has. Other agents are not held to it. */
-  tools: z.optional(z.array(text).check(z.maxLength(1000, "a session is given at most 1,000 names of tools"))),
+  tools: z.optional(z.array(text).check(z.maxLength(1000, "a session has at most 1,000 tool names"))),
   /** False: what it is told first says nothing of the Working Context where it works, and a new worktree gets none. */
   context: z._default(z.boolean(), true),
   /** It is in them from the beginning; one that is not there yet is made. */
-  groups: z.optional(z.array(text).check(z.maxLength(1000, "a session is started in at most 1,000 groups"))),
+  groups: z.optional(z.array(text).check(z.maxLength(1000, "a session starts in at most 1,000 groups"))),
   /**
    * Of one that a session starts: each answer of it, and how it ends, is a message to that session. Left out: of an agent it is, of a shell it is
    * not.

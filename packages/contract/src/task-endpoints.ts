@@ -8,7 +8,7 @@ import { flag } from "./wire.ts";
 export const TASK_ENDPOINTS = {
   startTask: {
     ...ROUTES.startTask,
-    summary: "Says that a session is given a task now. Who says so tells its end, too.",
+    summary: "Records that a session begins a task. The same caller reports its end.",
     scope: "driver",
     reach: "own",
     body: NewTask,
@@ -17,7 +17,7 @@ export const TASK_ENDPOINTS = {
   },
   endTask: {
     ...ROUTES.endTask,
-    summary: "Says how a task ended. One that has ended stays as it is.",
+    summary: "Records how a task ended. An ended task does not change.",
     scope: "driver",
     reach: "own",
     body: z.object({
@@ -29,7 +29,7 @@ export const TASK_ENDPOINTS = {
   },
   listTasks: {
     ...ROUTES.listTasks,
-    summary: "Tasks, oldest first: of a session, of a task file, or only those that have not ended.",
+    summary: "Tasks, oldest first: of a session, of a task file, or only open ones.",
     scope: "observer",
     reach: "own",
     query: z.object({ session: z.optional(z.string()), file: z.optional(z.string()), open: flag }),

@@ -4,12 +4,12 @@ import { SessionId } from "./ids.ts";
 import { Time } from "./session.ts";
 import { TASK_OUTCOMES } from "./status.ts";
 
-const text = z.string().check(z.maxLength(10_000, "the words of a task have at most 10,000 characters"));
+const text = z.string().check(z.maxLength(10_000, "a task's text has at most 10,000 characters"));
 
 export const NewTask = z.object({
   title: text,
   /** The task file it is an item of, and its number there. */
-  file: z.nullable(z.string().check(z.maxLength(4096, "the path of a file has at most 4096 characters"))),
+  file: z.nullable(z.string().check(z.maxLength(4096, "a file path has at most 4096 characters"))),
   label: z.nullable(text),
   turns: z.int().check(z.positive()),
 });

@@ -37,7 +37,7 @@ export const TERMINAL_ENDPOINTS = {
   attachSession: {
     ...ROUTES.attachSession,
     summary:
-      "What the caller's terminal must become to attach; moves a client that is on our server already. While somebody drives, and for an observer's token, it can only look, unless it may `take`.",
+      "Describes how the caller's terminal attaches; moves a client that is already on Holdfast's tmux server. While another terminal drives, and with an observer's token, the terminal is read-only, unless it may `take` control.",
     scope: "observer",
     reach: "own",
     body: z.object({
@@ -54,7 +54,7 @@ export const TERMINAL_ENDPOINTS = {
   moveToNext: {
     ...ROUTES.moveToNext,
     summary:
-      "Moves one terminal of a session to the session that has waited longest for a person. It moves with the rights of whoever attached it, and only to a session within their reach. Closed to sessions.",
+      "Moves a session's terminal to the session that has waited longest for a person. The terminal keeps the rights of the principal who attached it. Not available to sessions.",
     scope: "owner",
     body: z.object({
       /** The client that pressed the key, by its name on the host and by its process. */
@@ -66,7 +66,7 @@ export const TERMINAL_ENDPOINTS = {
   },
   detachSession: {
     ...ROUTES.detachSession,
-    summary: "Sends every client of a session away; the session goes on.",
+    summary: "Detaches all terminals of a session; the session keeps running.",
     scope: "driver",
     reach: "own",
     body: z.object({}),
@@ -76,7 +76,7 @@ export const TERMINAL_ENDPOINTS = {
   controlSession: {
     ...ROUTES.controlSession,
     summary:
-      "Who drives: `request` asks whoever does, `give` hands it over (`to` a principal or an attachment), `take` takes it. Closed to sessions.",
+      "Transfers control of a session: `request` asks the driver, `give` hands control over (`to` a principal or an attachment), `take` takes it. Not available to sessions.",
     scope: "driver",
     body: z.object({ action: z.enum(CONTROLS), to: z.optional(text) }),
     reply: ControlReply,
@@ -85,7 +85,7 @@ export const TERMINAL_ENDPOINTS = {
   handOverSession: {
     ...ROUTES.handOverSession,
     summary:
-      "Gives a session, with its whole history, to another principal: `user:NAME` or `token:NAME`. By its owner, or an owner's scope.",
+      "Hands a session and its whole history to another principal: `user:NAME` or `token:NAME`. Requires the session's owner or the owner scope.",
     scope: "driver",
     body: z.object({
       to: text,
@@ -97,7 +97,7 @@ export const TERMINAL_ENDPOINTS = {
   openTerminal: {
     ...ROUTES.openTerminal,
     summary:
-      "Attaches through the daemon, for those who cannot reach the session itself: an upgrade to `holdfast`, then the frames of the holder protocol; the first is a message `attached` with the plan.",
+      "Attaches through the daemon, for callers that cannot reach the session itself: an upgrade to `holdfast`, then frames of the holder protocol. The first frame is an `attached` message with the plan.",
     scope: "observer",
     reach: "own",
     query: z.object({ readOnly: flag, take: flag, terminal: z.optional(z.string().check(z.maxLength(200))) }),
@@ -106,7 +106,7 @@ export const TERMINAL_ENDPOINTS = {
   },
   sendText: {
     ...ROUTES.sendText,
-    summary: "Types text into a session's program in one piece: as a paste where the program takes pastes, then Enter.",
+    summary: "Types text into a session's program at once: as a paste where the program accepts pastes, then Enter.",
     scope: "driver",
     reach: "own",
     takesText: true,
@@ -121,20 +121,20 @@ export const TERMINAL_ENDPOINTS = {
   },
   pressKeys: {
     ...ROUTES.pressKeys,
-    summary: "Presses keys by name, one after the other.",
+    summary: "Presses keys by name, in order.",
     scope: "driver",
     reach: "own",
     body: z.object({
       keys: z
-        .array(z.string().check(z.maxLength(20, "no key has a name so long; holdfast keys --help names them")))
-        .check(z.minLength(1, "say which keys"), z.maxLength(1000, "at most 1000 keys at once")),
+        .array(z.string().check(z.maxLength(20, "key name too long; see: holdfast keys --help")))
+        .check(z.minLength(1, "name at least one key"), z.maxLength(1000, "at most 1000 keys at once")),
     }),
     reply: z.object({ session: Session, pressed: z.int(), waitingBytes: WaitingBytes }),
     errors: [...SESSION_ERRORS, "session_ended", "usage", "input_full", "control_held"],
   },
   getScreen: {
     ...ROUTES.getScreen,
-    summary: "What a person would see now: the screen's lines, size, cursor and title.",
+    summary: "The current screen: its lines, size, cursor and title.",
     scope: "observer",
     reach: "own",
     reply: Screen,

@@ -36,6 +36,6 @@ test.each([
   expect(meansServer(names, "tides")).toBe(isOfUse);
 });
 
-test("a name is made of what every model takes", () => {
+test("a tool name uses only characters that every model accepts", () => {
   expect(toolWord("a.b c/ü-1_")).toBe("a_b_c__-1_");
 });

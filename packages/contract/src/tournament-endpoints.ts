@@ -17,7 +17,7 @@ export const TournamentRequest = z.extend(
     /** Its entries are NAME-1, NAME-2 and so on; left out: two readable words. */
     name: z.optional(text),
     /** Taken in turn. */
-    agents: z.array(text).check(z.minLength(1, "say which agents"), z.maxLength(100, "at most 100 agents")),
+    agents: z.array(text).check(z.minLength(1, "name at least one agent"), z.maxLength(100, "at most 100 agents")),
     count: z
       .int()
       .check(z.minimum(2, "a tournament has at least 2 entries"), z.maximum(MOST_ENTRIES, "a tournament has at most 20 entries")),
@@ -43,7 +43,7 @@ export const TOURNAMENT_ENDPOINTS = {
   startTournament: {
     ...ROUTES.startTournament,
     summary:
-      "Starts several agents on one prompt, each in a worktree of its own from the same commit. Asked again with the same name and prompt, it starts those that are missing.",
+      "Starts several agents on one prompt, each in its own worktree from the same commit. A second call with the same name and prompt starts the missing entries.",
     scope: "driver",
     reach: "own",
     takesText: true,
@@ -64,7 +64,7 @@ export const TOURNAMENT_ENDPOINTS = {
   },
   listTournaments: {
     ...ROUTES.listTournaments,
-    summary: "Tournaments, oldest first: those of which none was kept yet, with `all` every one.",
+    summary: "Open tournaments, oldest first; with `all` also finished ones.",
     scope: "observer",
     reach: "own",
     query: z.object({ all: z._default(z.stringbool(), false) }),
@@ -73,7 +73,7 @@ export const TOURNAMENT_ENDPOINTS = {
   },
   getTournament: {
     ...ROUTES.getTournament,
-    summary: "A tournament by its name or id, or by the name of an entry, with what each entry has done so far.",
+    summary: "One tournament by its name or id, or by an entry's name, with the progress of each entry.",
     scope: "observer",
     reach: "own",
     reply: Tournament,
@@ -82,7 +82,7 @@ export const TOURNAMENT_ENDPOINTS = {
   keepEntry: {
     ...ROUTES.keepEntry,
     summary:
-      "Merges one entry into its base, then stops and removes the others, which can be recovered. Asked again, it goes on where it was.",
+      "Merges one entry into its base, then stops and removes the others, which can be recovered. A second call continues an interrupted one.",
     scope: "driver",
     takesText: true,
     body: z.extend(MergeRequest, { entry: text }),
@@ -106,12 +106,14 @@ export const TOURNAMENT_ENDPOINTS = {
   },
   checkWorkspace: {
     ...ROUTES.checkWorkspace,
-    summary: "Runs a command in a workspace to see what it is worth, and answers when it has ended; with the caller it ends, too.",
+    summary: "Runs a check command in a workspace and replies when it has ended. The command ends with the caller.",
     scope: "driver",
     reach: "own",
     takesText: true,
     body: z.object({
-      command: z.string().check(z.minLength(1, "say what to run"), z.maxLength(100_000, "a command has at most 100,000 characters")),
+      command: z
+        .string()
+        .check(z.minLength(1, "name the command to run"), z.maxLength(100_000, "a command has at most 100,000 characters")),
       /** The caller's whole environment. */
       env: z.record(z.string(), z.string()),
     }),

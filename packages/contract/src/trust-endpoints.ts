@@ -4,21 +4,19 @@ import type { Endpoint } from "./endpoint.ts";
 import { ROUTES } from "./routes.ts";
 import { ProjectActions, Trust } from "./trust.ts";
 
-const place = z
-  .string()
-  .check(z.minLength(1, "name a directory"), z.maxLength(4096, "the path of a directory has at most 4096 characters"));
+const place = z.string().check(z.minLength(1, "name a directory"), z.maxLength(4096, "a directory path has at most 4096 characters"));
 
 export const TRUST_ENDPOINTS = {
   listTrust: {
     ...ROUTES.listTrust,
-    summary: "The commands and copies of projects that somebody has trusted, oldest first.",
+    summary: "Trusted commands and copies of projects, oldest first.",
     scope: "observer",
     reply: z.object({ trusted: z.array(Trust) }),
     errors: [],
   },
   inspectProject: {
     ...ROUTES.inspectProject,
-    summary: "The commands and copies that the project of a directory asks for, and whether they are trusted; null: it asks for none.",
+    summary: "The commands and copies that a directory's project requests, and whether they are trusted; null if it requests none.",
     scope: "driver",
     query: z.object({ cwd: place }),
     reply: z.object({ actions: z.nullable(ProjectActions), trusted: z.boolean() }),
@@ -26,7 +24,7 @@ export const TRUST_ENDPOINTS = {
   },
   addTrust: {
     ...ROUTES.addTrust,
-    summary: "Trusts the commands and copies that the project of a directory asks for, if they still have that hash.",
+    summary: "Trusts the commands and copies that a directory's project requests, if their hash still matches.",
     scope: "driver",
     body: z.object({ cwd: place, hash: z.string().check(z.maxLength(200, "a hash has at most 200 characters")) }),
     reply: Trust,
@@ -34,7 +32,7 @@ export const TRUST_ENDPOINTS = {
   },
   revokeTrust: {
     ...ROUTES.revokeTrust,
-    summary: "Revokes trust: by the directory that has it, everything there; by the hash or its beginning, that one.",
+    summary: "Revokes trust: a directory revokes everything there, a hash or its prefix revokes one.",
     scope: "driver",
     body: z.object({ ref: place }),
     reply: z.object({ revoked: z.array(Trust) }),

@@ -84,7 +84,8 @@ export type DiskUse = z.infer<typeof DiskUse>;
 export const UPKEEP_ENDPOINTS = {
   listGenerations: {
     ...ROUTES.listGenerations,
-    summary: "What ran each time the machine, or what keeps sessions, went down; newest first. `due`: those that have not come back yet.",
+    summary:
+      "The sessions that were lost each time the machine or a keeper went down, newest first. `due` lists those that have not come back.",
     scope: "observer",
     reply: z.object({
       generations: z.array(Generation),
@@ -95,8 +96,7 @@ export const UPKEEP_ENDPOINTS = {
   },
   restoreSessions: {
     ...ROUTES.restoreSessions,
-    summary:
-      "Starts the next run of every session that was lost and has not come back; answers when each shows that it is back, or does not.",
+    summary: "Starts the next run of every lost session that has not come back. Replies when each is back or has failed.",
     scope: "driver",
     body: z.object({
       dryRun: z._default(z.boolean(), false),
@@ -110,7 +110,7 @@ export const UPKEEP_ENDPOINTS = {
   prune: {
     ...ROUTES.prune,
     summary:
-      "Removes ended sessions by age and total size, as configured or as said here; never running ones, nor ones nobody has looked at.",
+      "Removes ended sessions by age and total size, as configured or as passed here; never running ones, nor ones that nobody has viewed.",
     scope: "owner",
     body: z.object({
       dryRun: z._default(z.boolean(), false),
@@ -128,21 +128,21 @@ export const UPKEEP_ENDPOINTS = {
   },
   diskUse: {
     ...ROUTES.diskUse,
-    summary: "What takes how much room in the home, largest sessions first.",
+    summary: "Disk usage of the home, largest sessions first.",
     scope: "observer",
     reply: DiskUse,
     errors: [],
   },
   listOrphans: {
     ...ROUTES.listOrphans,
-    summary: "What runs under this home without a record that says so.",
+    summary: "Processes that run under this home without a record.",
     scope: "observer",
     reply: z.object({ orphans: z.array(Orphan) }),
     errors: [],
   },
   adoptOrphan: {
     ...ROUTES.adoptOrphan,
-    summary: "Makes an orphaned run a session again.",
+    summary: "Turns an orphaned run into a session again.",
     scope: "owner",
     body: z.object({}),
     reply: Session,
@@ -150,7 +150,7 @@ export const UPKEEP_ENDPOINTS = {
   },
   stopOrphan: {
     ...ROUTES.stopOrphan,
-    summary: "Ends an orphan with everything it started.",
+    summary: "Ends an orphan and every process it started.",
     scope: "owner",
     body: z.object({ graceMs: z._default(z.number().check(z.minimum(0), z.maximum(3_600_000)), 5000) }),
     reply: z.object({ orphan: Orphan, killed: z.array(z.object({ pid: z.int(), name: z.string(), signal: z.string() })) }),
@@ -158,7 +158,7 @@ export const UPKEEP_ENDPOINTS = {
   },
   examine: {
     ...ROUTES.examine,
-    summary: "Looks for what is wrong or will be; with `fix` mends what can be mended safely.",
+    summary: "Finds problems; with `fix` repairs those that can be repaired safely.",
     scope: "owner",
     // With `path` and `home`: where the caller's agents are looked for.
     body: z.object({ fix: z._default(z.boolean(), false), path: z.optional(place), home: z.optional(place) }),
@@ -167,14 +167,14 @@ export const UPKEEP_ENDPOINTS = {
   },
   listBackups: {
     ...ROUTES.listBackups,
-    summary: "Copies of the journal that can be restored, newest first.",
+    summary: "Backups of the journal, newest first.",
     scope: "observer",
     reply: z.object({ backups: z.array(Backup) }),
     errors: [],
   },
   createBackup: {
     ...ROUTES.createBackup,
-    summary: "Takes a verified copy of the journal now, while everything goes on.",
+    summary: "Takes a verified backup of the journal while everything keeps running.",
     scope: "owner",
     body: z.object({}),
     reply: Backup,
@@ -182,7 +182,7 @@ export const UPKEEP_ENDPOINTS = {
   },
   restoreBackup: {
     ...ROUTES.restoreBackup,
-    summary: "Replaces the journal by a backup, after taking one; the daemon starts anew, with a new epoch. Sessions go on.",
+    summary: "Replaces the journal with a backup, after taking a new backup. The daemon restarts with a new epoch. Sessions keep running.",
     scope: "owner",
     body: z.object({}),
     reply: z.object({ backup: Backup, before: Backup, pid: z.int() }),

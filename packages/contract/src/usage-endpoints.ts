@@ -5,12 +5,12 @@ import { Time } from "./session.ts";
 import { USAGE_BY } from "./status.ts";
 import { UsageReport } from "./usage.ts";
 
-const timeZone = z.string().check(z.maxLength(100), z.refine(isTimeZone, "say a time zone by its name: Europe/Berlin, UTC"));
+const timeZone = z.string().check(z.maxLength(100), z.refine(isTimeZone, "pass a time zone by its name: Europe/Berlin, UTC"));
 
 export const USAGE_ENDPOINTS = {
   getUsage: {
     ...ROUTES.getUsage,
-    summary: "Tokens and cost, also of sessions that were removed. What is not known is counted, never taken for 0.",
+    summary: "Tokens and cost, including removed sessions. Turns without known usage are counted separately, never as 0.",
     scope: "observer",
     reach: "own",
     query: z.object({

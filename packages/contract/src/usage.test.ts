@@ -16,13 +16,13 @@ const RECORD = {
   key: null,
 };
 
-test("what is not known is null, which is not 0; less than nothing was never used", () => {
+test("unknown usage is null rather than 0, and negative usage is refused", () => {
   expect(UsageRecord.parse(RECORD)).toEqual(RECORD);
   for (const wrong of [{ input: -1 }, { output: undefined }, { cost: -0.1 }, { source: "guess" }, { input: 1.5 }])
     expect(UsageRecord.safeParse({ ...RECORD, ...wrong }).success, JSON.stringify(wrong)).toBe(false);
 });
 
-test("days begin where somebody says, in a time zone that there is; else in Greenwich", () => {
+test("days start in the given valid time zone, else in UTC", () => {
   const { query } = USAGE_ENDPOINTS.getUsage;
   expect(query.parse({})).toEqual({ by: "day", timeZone: "UTC" });
   expect(query.parse({ timeZone: "Europe/Berlin", by: "model" })).toMatchObject({ timeZone: "Europe/Berlin", by: "model" });

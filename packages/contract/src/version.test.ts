@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { compareVersions, VERSION } from "./version.ts";
 
-test("versions are in the order of their numbers, a pre-release before its release", () => {
+test("versions sort by number, with a pre-release before its release", () => {
   const ascending = [
     "0.0.1",
     "0.1.0-alpha",

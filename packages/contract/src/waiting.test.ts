@@ -15,12 +15,12 @@ const some = [
   session("early", { ...waits("approval"), statusForMs: 50 }),
 ];
 
-test("who wants a person comes first, the longest-waiting before the others, then who hangs; a rate limit wants nobody", () => {
+test("sessions that wait for a person come first, longest first, then hung ones; a rate limit waits for nobody", () => {
   expect(waitingSessions(some).map(({ id }) => id)).toEqual(["early", "late", "hangs"]);
   expect(waitingSessions(some, { idle: true }).map(({ id }) => id)).toEqual(["early", "late", "hangs", "limited", "idle"]);
 });
 
-test("the next one goes round, and is never the one where somebody is", () => {
+test("next wraps around and never returns the current session", () => {
   expect(nextWaiting(some, { current: "late" })?.id).toBe("hangs");
   expect(nextWaiting(some, { current: "hangs" })?.id).toBe("early");
   expect(nextWaiting(some.slice(0, 2), { current: "hangs" })).toBeUndefined();

@@ -18,7 +18,7 @@ import {
 } from "./workspace-end.ts";
 
 const words = z.string().check(z.minLength(1), z.maxLength(1000, "a name, a branch or a base has at most 1,000 characters"));
-const place = z.string().check(z.maxLength(4096, "the path of a directory has at most 4096 characters"));
+const place = z.string().check(z.maxLength(4096, "a directory path has at most 4096 characters"));
 /** The caller's whole environment: whose keys, name and configuration git uses. */
 const environment = z.record(z.string(), z.string());
 
@@ -41,8 +41,7 @@ export type DiffStat = z.infer<typeof DiffStat>;
 export const WORKSPACE_ENDPOINTS = {
   listWorkspaces: {
     ...ROUTES.listWorkspaces,
-    summary:
-      "Workspaces with what git says of them now; with `all` also removed ones, with `repo` those of the repository of that directory.",
+    summary: "Workspaces with their current git state; with `all` also removed ones, with `repo` those of that directory's repository.",
     scope: "observer",
     reach: "own",
     query: z.object({ all: flag, repo: z.optional(place) }),
@@ -51,7 +50,8 @@ export const WORKSPACE_ENDPOINTS = {
   },
   createWorkspace: {
     ...ROUTES.createWorkspace,
-    summary: "Makes a worktree of the repository that `cwd` is in, or of a plain directory a workspace; answers when its set-up is done.",
+    summary:
+      "Creates a worktree of the repository that contains `cwd`, or registers a plain directory as a workspace. Replies when its set-up is done.",
     scope: "driver",
     reach: "own",
     takesText: true,
@@ -61,7 +61,7 @@ export const WORKSPACE_ENDPOINTS = {
   },
   getWorkspace: {
     ...ROUTES.getWorkspace,
-    summary: "One workspace by name, id or unique id prefix, also a removed one; or the one a path is in.",
+    summary: "One workspace by name, id or unique id prefix, or by a path inside it; also a removed one.",
     scope: "observer",
     reach: "own",
     reply: Workspace,
@@ -69,7 +69,7 @@ export const WORKSPACE_ENDPOINTS = {
   },
   diffWorkspace: {
     ...ROUTES.diffWorkspace,
-    summary: "What its sessions did since it began: commits, uncommitted changes and new files, against where it left its base.",
+    summary: "The work of a workspace's sessions: commits, uncommitted changes and new files since it left its base.",
     scope: "observer",
     reach: "own",
     query: z.object({ stat: flag, names: flag, color: flag }),
@@ -78,7 +78,7 @@ export const WORKSPACE_ENDPOINTS = {
   },
   mergeWorkspace: {
     ...ROUTES.mergeWorkspace,
-    summary: "Brings a workspace's commits onto its base or another branch, as they are, as one, or each anew; whole or not at all.",
+    summary: "Merges a workspace's commits into its base or another branch: as they are, squashed or rebased. Changes nothing on failure.",
     scope: "driver",
     reach: "own",
     takesText: true,
@@ -88,7 +88,7 @@ export const WORKSPACE_ENDPOINTS = {
   },
   openPullRequest: {
     ...ROUTES.openPullRequest,
-    summary: "Pushes a workspace's branch and opens a pull request for it with the caller's `gh`.",
+    summary: "Pushes a workspace's branch and opens a pull request with the caller's `gh`.",
     scope: "driver",
     reach: "own",
     takesText: true,
@@ -98,7 +98,7 @@ export const WORKSPACE_ENDPOINTS = {
   },
   removeWorkspace: {
     ...ROUTES.removeWorkspace,
-    summary: "Removes a workspace with its own branch, unless work would be lost; what was in it can be recovered.",
+    summary: "Removes a workspace and its branch, unless work would be lost. A removed workspace can be recovered.",
     scope: "driver",
     reach: "own",
     takesText: true,
@@ -108,7 +108,7 @@ export const WORKSPACE_ENDPOINTS = {
   },
   recoverWorkspace: {
     ...ROUTES.recoverWorkspace,
-    summary: "Brings a removed workspace back as it was: worktree, branch and every file that git did not ignore.",
+    summary: "Recovers a removed workspace: its worktree, its branch and every file that git did not ignore.",
     scope: "driver",
     reach: "own",
     takesText: true,
@@ -119,7 +119,7 @@ export const WORKSPACE_ENDPOINTS = {
   collectWorkspaces: {
     ...ROUTES.collectWorkspaces,
     summary:
-      "Removes merged and orphaned workspaces and what was kept of old ones; never uncommitted or unmerged work. Only says what, unless `dryRun` is false.",
+      "Removes merged and orphaned workspaces and old recovery data; never uncommitted or unmerged work. Only lists them unless `dryRun` is false.",
     scope: "owner",
     takesText: true,
     body: CollectRequest,

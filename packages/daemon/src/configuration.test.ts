@@ -40,7 +40,7 @@ test("a file that is no TOML is refused, with its name, line and column", () => 
     expect.objectContaining({
       code: "usage",
       message: expect.stringMatching(/config\.toml is not valid TOML, line 2, column 19: \w/),
-      hint: expect.stringContaining("correct it there"),
+      hint: expect.stringContaining("correct it"),
     }),
   );
 });

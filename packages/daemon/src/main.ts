@@ -523,8 +523,10 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     listening: () => tcp.listening,
     damagedTranscripts: () => transcriptMending.damaged(),
     projects: () => ({ sessions: queries.select({ all: true }), workspaces: workspaces.queries.list() }),
-    agents: (place: { path?: string | undefined; home?: string | undefined }) =>
-      findAgents(profiles, { ...place, versions: true, waitMs: VERSIONS_MS, programs: import.meta.dirname }),
+    agents: async (place: { path?: string | undefined; home?: string | undefined }) => {
+      const { agents } = await findAgents(profiles, { ...place, versions: true, waitMs: VERSIONS_MS, programs: import.meta.dirname });
+      return { agents: agents.map((agent) => ({ ...agent, setup: profiles.find(agent.name)?.setup })) };
+    },
   };
   const doctor = new Doctor({ home, backups, tmux: { hint: TMUX_HINT, program }, configured: lookAtConfiguration, running });
 

@@ -284,12 +284,12 @@ function openCopy(home: Home, place: string): { db: DatabaseSync; trouble?: Hold
     for (const suffix of ["", "-wal"]) if (existsSync(home.database + suffix)) copyFileSync(home.database + suffix, copy + suffix);
     return { db: openDatabase(copy) };
   } catch (cause) {
-    const why = unwritable(cause) ? `there is no room for a copy of it in ${place}` : (cause as Error).message;
+    const why = unwritable(cause) ? `there is no space for a copy of it in ${place}` : (cause as Error).message;
     const trouble =
       cause instanceof HoldfastError
         ? cause
-        : new HoldfastError("journal_damaged", `the journal cannot be read while no daemon can run: ${why}`, {
-            hint: "holdfast doctor says why none can; the next one that starts restores what is damaged",
+        : new HoldfastError("journal_damaged", `the journal cannot be read without a daemon: ${why}`, {
+            hint: "holdfast doctor shows why no daemon can start; the next daemon restores damaged files",
             cause,
           });
     return { db: openDatabase(":memory:"), trouble };

@@ -1,4 +1,5 @@
 /** Keys of config.toml that mean nothing: most often a slip, now and then of a later version. They are told, and passed over. */
+import { EACH, isSetting, type KnownKeys, type Setting } from "@holdfast/contract";
 import { editDistance } from "@holdfast/platform";
 
 export interface UnknownKey {
@@ -8,13 +9,6 @@ export interface UnknownKey {
   /** What it most likely was to be. */
   meant: string | null;
 }
-
-/** The keys of a table and, below them, of its tables; `each` stands for tables with names of a person's own. */
-export interface KnownKeys {
-  [key: string]: KnownKeys | true;
-}
-
-export const EACH = "*";
 
 export function unknownKeys(values: Readonly<Record<string, unknown>>, known: KnownKeys, text: string): UnknownKey[] {
   return [...below(values, known, "")].map((path) => {
@@ -26,11 +20,11 @@ export function unknownKeys(values: Readonly<Record<string, unknown>>, known: Kn
 
 export function describeUnknown(file: string, { key, line, meant }: UnknownKey): string {
   const where = line === null ? file : `${file}, line ${line}`;
-  return `${where}: nothing is called ${key}, and it is passed over${meant === null ? "" : `; did you mean ${meant}?`}`;
+  return `${where}: there is no setting ${key}; it is ignored${meant === null ? "" : `; did you mean ${meant}?`}`;
 }
 
-function* below(values: unknown, known: KnownKeys | true, prefix: string): Generator<string> {
-  if (known === true || typeof values !== "object" || values === null) return;
+function* below(values: unknown, known: KnownKeys | Setting, prefix: string): Generator<string> {
+  if (isSetting(known) || typeof values !== "object" || values === null) return;
   if (Array.isArray(values)) {
     for (const value of values) yield* below(value, known, prefix);
     return;
@@ -43,28 +37,49 @@ function* below(values: unknown, known: KnownKeys | true, prefix: string): Gener
 }
 
 function namesAt(known: KnownKeys, path: string): string[] {
-  let at: KnownKeys | true | undefined = known;
-  for (const key of path.split(".").slice(0, -1)) at = at === true ? true : (at?.[key] ?? at?.[EACH]);
-  return at === undefined || at === true ? [] : Object.keys(at).filter((name) => name !== EACH);
+  let at: KnownKeys | Setting | undefined = known;
+  for (const key of path.split(".").slice(0, -1)) at = at === undefined || isSetting(at) ? undefined : (at[key] ?? at[EACH]);
+  return at === undefined || isSetting(at) ? [] : Object.keys(at).filter((name) => name !== EACH);
 }
 
-/** By the name of the table above it, or by its dotted name; null where it is written in another way. */
+/**
+ * Where a key stands: by the name of the table above it, or by its dotted name; null where it is written in another way. `a.b[1].c` is in the
+ * second [[a.b]]; without a number any of them is meant.
+ */
 export function lineOf(text: string, path: string): number | null {
+  const wanted = bare(path);
+  const numbered = /\[\d+\]/.test(wanted);
+  const isIt = (found: string) => (numbered ? found : found.replaceAll(/\[\d+\]/g, "")) === wanted;
+  const lists = new Map<string, number>();
   let table = "";
   for (const [index, line] of text.split("\n").entries()) {
-    const header = /^\s*\[{1,2}\s*([\w."' -]+?)\s*\]{1,2}/.exec(line)?.[1];
-    if (header !== undefined) table = `${bare(header)}.`;
-    const key = header === undefined ? /^\s*([\w."'-]+(?:\s*\.\s*[\w"'-]+)*)\s*=/.exec(line)?.[1] : undefined;
-    if ((key !== undefined && table + bare(key) === path) || (header !== undefined && bare(header) === path)) return index + 1;
+    const [, open, header] = /^\s*(\[{1,2})\s*([\w."' -]+?)\s*\]{1,2}/.exec(line) ?? [];
+    if (header !== undefined) {
+      const name = bare(header);
+      if (open === "[[") lists.set(name, (lists.get(name) ?? -1) + 1);
+      const full = withNumbers(name, lists);
+      if (isIt(full)) return index + 1;
+      table = `${full}.`;
+      continue;
+    }
+    const key = /^\s*([\w."'-]+(?:\s*\.\s*[\w"'-]+)*)\s*=/.exec(line)?.[1];
+    if (key !== undefined && isIt(table + bare(key))) return index + 1;
   }
   return null;
+}
+
+/** `a.b.c` in the second [[a.b]] is `a.b[1].c`. */
+function withNumbers(name: string, lists: ReadonlyMap<string, number>): string {
+  const [list, number] =
+    [...lists].filter(([list]) => name === list || name.startsWith(`${list}.`)).sort(([a], [b]) => b.length - a.length)[0] ?? [];
+  return list === undefined ? name : `${list}[${number}]${name.slice(list.length)}`;
 }
 
 function bare(name: string): string {
   return name.replace(/["'\s]/g, "");
 }
 
-function nearest(word: string, names: readonly string[]): string | null {
+export function nearest(word: string, names: readonly string[]): string | null {
   const plain = (name: string) => name.toLowerCase().replace(/[-_]/g, "");
   const [best] = names.map((name) => ({ name, distance: editDistance(plain(word), plain(name)) })).sort((a, b) => a.distance - b.distance);
   return best && best.distance <= Math.max(1, Math.floor(word.length / 3)) ? best.name : null;

@@ -41,7 +41,7 @@ export function servedWithout(
   const refuse = (): never => {
     if (!isMended()) throw trouble;
     end();
-    throw new HoldfastError("daemon_outdated", "the configuration was corrected: another daemon follows", { hint: "try again" });
+    throw new HoldfastError("daemon_outdated", "the configuration was corrected: a new daemon starts", { hint: "try again" });
   };
   const names = Object.keys(ENDPOINTS) as EndpointName[];
   return Object.fromEntries(names.map((name) => [name, SERVED.has(name) ? handlers[name] : refuse])) as unknown as Handlers;

@@ -8,7 +8,7 @@ export function inside(workspace: string, path: string): string {
   // Without `..`: behind what is not there it would lead around a symbolic link.
   const real = realPath(resolve(root, path));
   if (real === root || real.startsWith(root.endsWith(sep) ? root : root + sep)) return real;
-  throw new Error(`${path} is outside of the workspace ${workspace}`);
+  throw new Error(`${path} is outside the workspace ${workspace}`);
 }
 
 /** As `inside`, for what is to be written. Git's own files are refused: whoever runs git there next would run what they name. */
@@ -17,7 +17,8 @@ export function insideToWrite(workspace: string, path: string): string {
   const root = realpathSync(workspace);
   const names = relative(root, real).split(sep);
   const isGits = [...names, ...relative(root, resolve(root, path)).split(sep)].some(isGitName);
-  if (isGits || names.some((_, at) => isGitDirectory(join(root, ...names.slice(0, at))))) throw new Error(`${path} is git's own: use git`);
+  if (isGits || names.some((_, at) => isGitDirectory(join(root, ...names.slice(0, at)))))
+    throw new Error(`${path} belongs to git: use git`);
   return real;
 }
 
@@ -44,7 +45,7 @@ function realPath(path: string): string {
     const parent = dirname(path);
     if (code !== "ENOENT" || parent === path) throw new Error(`${path} cannot be reached: ${code}`);
     // Writing to it would make what it leads to, wherever that is.
-    if (lstatSync(path, { throwIfNoEntry: false })) throw new Error(`${path} is a symbolic link to nowhere`);
+    if (lstatSync(path, { throwIfNoEntry: false })) throw new Error(`${path} is a broken symbolic link`);
     return join(realPath(parent), basename(path));
   }
 }

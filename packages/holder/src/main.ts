@@ -169,7 +169,7 @@ async function type(
   id: number,
   { say, write, hasRoom }: { say(message: FromHolder): void; write(input: Input): void; hasRoom: boolean },
 ): Promise<void> {
-  if (input && !hasRoom) return say({ t: "reply", id, error: "the program does not read", full: true, waiting: input.waiting });
+  if (input && !hasRoom) return say({ t: "reply", id, error: "the program is not reading its input", full: true, waiting: input.waiting });
   try {
     if (input) write(input);
   } catch (error) {

@@ -7,9 +7,9 @@ import type { HoldfastClient } from "@holdfast/sdk/client";
 import { plainText } from "./lines.ts";
 
 const WHAT = {
-  transcript: "what was said and done in a conversation, its last 20 turns",
-  output: "what a shell or an agent in a terminal printed, its last 100 KB",
-  context: "the Working Context where a session works",
+  transcript: "transcript of a conversation, the last 20 turns",
+  output: "output of a shell or a terminal agent, the last 100 KB",
+  context: "Working Context of a session's directory",
 } as const;
 type What = keyof typeof WHAT;
 
@@ -42,7 +42,7 @@ export async function readResource(client: HoldfastClient, uri: string): Promise
   if (what === "output") return outputOf(client, ref);
   if (what === "context") return contextOf(client, ref);
   throw new HoldfastError("usage", `there is no resource ${uri}`, {
-    hint: `they are ${TEMPLATES.map(({ uriTemplate }) => uriTemplate).join(", ")}`,
+    hint: `resources: ${TEMPLATES.map(({ uriTemplate }) => uriTemplate).join(", ")}`,
   });
 }
 
@@ -77,15 +77,15 @@ function inWords(entry: Entry): string | undefined {
     case "tool_started":
       return `[${entry.kind}: ${entry.title}]`;
     case "tool_completed":
-      return entry.ok ? undefined : "[it failed]";
+      return entry.ok ? undefined : "[failed]";
     case "approval_asked":
-      return `[asks for permission: ${describeAsk(entry)}]`;
+      return `[permission request: ${describeAsk(entry)}]`;
     case "approval_answered":
       return `[${entry.allowed ? "allowed" : "denied"}${entry.by === null ? "" : ` by ${entry.by}`}]`;
     case "error":
       return `[${entry.message}]`;
     case "turn_ended":
-      return entry.reason === "completed" ? undefined : `[the turn ended: ${entry.reason}]`;
+      return entry.reason === "completed" ? undefined : `[turn ended: ${entry.reason}]`;
     default:
       return undefined;
   }

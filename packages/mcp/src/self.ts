@@ -29,5 +29,5 @@ async function ask(client: HoldfastClient): Promise<Self> {
 export function meant(ref: string | undefined, self: Self): string {
   const session = ref ?? self.session;
   if (session !== null) return session;
-  throw new HoldfastError("usage", `${self.actor} is no session: say which one is meant`, { hint: "list_agents tells which there are" });
+  throw new HoldfastError("usage", `${self.actor} is not a session: name the session`, { hint: "list_agents lists them" });
 }

@@ -62,4 +62,4 @@ export const LONGEST_WAIT_MS = 3_600_000;
 /** Less than the minute after which many clients give up a call that says nothing. */
 export const USUAL_WAIT_MS = 45_000;
 
-export const sessionRef = say(z.string(), "a session: its name, its id or the beginning of that");
+export const sessionRef = say(z.string(), "a session, by name, id or id prefix");

@@ -22,7 +22,7 @@ function having(program: string): { home: Home; program: string; said(name: stri
 
 const STAY = 'fs.writeFileSync(HERE + "/pid", String(process.pid)); setInterval(() => {}, 1000);';
 
-test("nothing of the caller is in the environment but what finds its files and its session bus", () => {
+test("the daemon's environment keeps only the caller's variables for files and the session bus", () => {
   const home = openHome({ HOLDFAST_HOME: mkdtempHome() });
   const env = minimalEnvironment(home, {
     HOME: "/user",
@@ -53,7 +53,7 @@ function mkdtempHome(): string {
   return directory.path;
 }
 
-test("a daemon that says it is ready is left alone, in a process session of its own, in the root directory", async () => {
+test("a ready daemon runs in its own process session and in the root directory", async () => {
   const { home, program, said } = having(
     `${STAY} fs.writeFileSync(HERE + "/seen", JSON.stringify({ cwd: process.cwd(), env: process.env })); fs.writeSync(3, "ready\\n");`,
   );
@@ -67,21 +67,21 @@ test("a daemon that says it is ready is left alone, in a process session of its 
   expect(seen.env.HOLDFAST_HOME).toBe(home.path);
 });
 
-test("that another daemon was faster is as good", async () => {
+test("launching succeeds if another daemon was faster", async () => {
   const { home, program } = having(`process.exit(${EXIT_ALREADY_RUNNING});`);
   await launchDaemon(home, program);
 });
 
-test("a daemon that cannot run says why, however fast it ends", async () => {
+test("a daemon that cannot run reports why, however fast it ends", async () => {
   const { home, program } = having('fs.writeSync(3, "the disk is full\\n"); process.exit(1);');
   await expect(launchDaemon(home, program)).rejects.toMatchObject({
     code: "daemon_unreachable",
     message: "the daemon did not start: the disk is full",
-    hint: `read ${home.log}`,
+    hint: `see ${home.log}`,
   });
 });
 
-test("an error that the daemon tells keeps its code and its hint", async () => {
+test("an error from the daemon keeps its code and hint", async () => {
   const body = JSON.stringify({ code: "disk_full", message: "the disk is full", hint: "make room" });
   const { home, program } = having(`fs.writeSync(3, ${JSON.stringify(`${body}\n`)}); process.exit(1);`);
   await expect(launchDaemon(home, program)).rejects.toMatchObject({
@@ -91,7 +91,7 @@ test("an error that the daemon tells keeps its code and its hint", async () => {
   });
 });
 
-test("a daemon that crashes is told by how it ended, and its last words are in the log", async () => {
+test("a crashed daemon is reported with its exit, and its last output is in the log", async () => {
   const crash = having('process.stderr.write("last words\\n"); process.exit(9);');
   await expect(launchDaemon(crash.home, crash.program)).rejects.toMatchObject({
     message: "the daemon did not start: it ended with code 9",
@@ -103,7 +103,7 @@ test("a daemon that crashes is told by how it ended, and its last words are in t
   });
 });
 
-test("a home without room for a log is unusable, and says so", async () => {
+test("a home without space for a log is reported as unusable", async () => {
   const { home, program } = having("");
   rmSync(home.path, { recursive: true });
   writeFileSync(home.path, "");
@@ -113,7 +113,7 @@ test("a home without room for a log is unusable, and says so", async () => {
   await expect(launchDaemon(home, program)).rejects.toMatchObject({ code: "home_unusable" });
 });
 
-test("a log that has become long makes room for a new one, and is kept beside it", async () => {
+test("a long log is rotated and kept once", async () => {
   const { home, program } = having(`${STAY} console.log("new words"); fs.writeSync(3, "ready\\n");`);
   writeFileSync(home.log, "old words".padEnd((8 << 20) + 1));
   writeFileSync(`${home.log}.1`, "older words");

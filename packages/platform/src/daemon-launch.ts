@@ -90,7 +90,7 @@ function ready(child: ReturnType<typeof spawn>, home: Home): Promise<string[]> {
     // Not `exit`: that may come before the last words have been read.
     child.on("close", (code, signal) => {
       if (code === EXIT_ALREADY_RUNNING) return resolve([]);
-      reject(notStarted(said, { how: `it ended with ${signal ?? `code ${code}`}`, hint: `read ${home.log}` }));
+      reject(notStarted(said, { how: `it ended with ${signal ?? `code ${code}`}`, hint: `see ${home.log}` }));
     });
   });
 }

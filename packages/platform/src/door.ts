@@ -35,14 +35,14 @@ export async function keepListening(server: Server, options: DoorOptions): Promi
     try {
       return watch(dirname(path), { persistent: false }, () => void reopen()).on("error", () => {});
     } catch (error) {
-      log(`nobody will notice if the socket ${path} vanishes: ${describe(error)}`);
+      log(`cannot watch the socket ${path}: ${describe(error)}`);
       return undefined;
     }
   }
   async function reopen(): Promise<void> {
     if (ending || reopening || existsSync(path)) return;
     reopening = true;
-    log(`the socket ${path} vanished; listening anew`);
+    log(`the socket ${path} vanished; listening again`);
     watcher?.close();
     try {
       server.close();
@@ -50,7 +50,7 @@ export async function keepListening(server: Server, options: DoorOptions): Promi
       await open(server, options);
       watcher = watchSocket();
     } catch (error) {
-      log(`cannot listen anew: ${describe(error)}`);
+      log(`cannot listen again: ${describe(error)}`);
     }
     reopening = false;
     // Gone again, or not yet possible.

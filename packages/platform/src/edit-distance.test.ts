@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { editDistance } from "./edit-distance.ts";
+import { editDistance, isSimilar } from "./edit-distance.ts";
 
 test.each([
   ["", "", 0],
@@ -11,4 +11,22 @@ test.each([
   ["kitten", "sitting", 3],
 ])("%j and %j are %d apart, either way", (a, b, distance) => {
   expect([editDistance(a, b), editDistance(b, a)]).toEqual([distance, distance]);
+});
+
+test.each([
+  ["biuld", "build", true],
+  ["claud", "claude", true],
+  ["nme", "name", true],
+  ["stat", "status", true],
+  ["completions", "completion", true],
+  ["name", "no-setup", false],
+  ["name", "base", false],
+  ["lss", "ls", true],
+  ["e2", "g1", false],
+  ["constructor", "control", false],
+  ["zzzzzz", "build", false],
+  ["x", "a", false],
+  ["", "build", false],
+])("whether %j may mean %j: %s", (a, b, similar) => {
+  expect([isSimilar(a, b), isSimilar(b, a)]).toEqual([similar, similar]);
 });

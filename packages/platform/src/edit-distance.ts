@@ -14,3 +14,15 @@ export function editDistance(a: string, b: string): number {
   }
   return last[b.length] ?? 0;
 }
+
+/** Whether somebody who wrote one word may have meant the other: a slip or two of the keyboard, a part of it, or the same beginning. */
+export function isSimilar(a: string, b: string): boolean {
+  const [short = "", long = ""] = [a.toLowerCase(), b.toLowerCase()].sort((x, y) => x.length - y.length);
+  if (short === "") return false;
+  if (short === long || (short.length > 2 && long.includes(short))) return true;
+  const shared = [...short].findIndex((letter, index) => letter !== long[index]);
+  if (shared >= LEAST_BEGINNING && shared * 2 > long.length) return true;
+  return editDistance(short, long) <= Math.min(2, Math.floor(long.length / 3));
+}
+
+const LEAST_BEGINNING = 4;

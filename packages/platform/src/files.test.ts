@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isMissing, readJsonFile, readOrdinaryFile, writeFileAtomic } from "./files.ts";
 
-test("the new content takes the place of the old, readable by nobody else", () => {
+test("new content replaces the old and is readable only by its owner", () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const file = join(directory.path, "file");
   writeFileSync(file, "old", { mode: 0o644 });
@@ -46,7 +46,7 @@ test("only ENOENT means missing", () => {
   );
 });
 
-test("a pipe, a device, a directory and a file of gigabytes are not read, and nobody waits for them (mend 4)", () => {
+test("pipes, devices, directories and huge files are refused without waiting (mend 4)", () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const place = (name: string) => join(directory.path, name);
   execFileSync("mkfifo", [place("pipe")]);

@@ -64,7 +64,7 @@ export function readOrdinaryFile(path: string, most = LARGEST_FILE): string {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stat = fstatSync(file);
-    if (!stat.isFile()) throw new Error(`${path} is not an ordinary file`);
+    if (!stat.isFile()) throw new Error(`${path} is not a regular file`);
     if (stat.size > most) throw new Error(`${path} has more than ${most >> 20} MB`);
     const bytes = Buffer.alloc(stat.size);
     let filled = 0;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { appendGap, GAPS_FILE, readGaps } from "./gaps.ts";
 
-test("holes are read as they were written; a torn line hides none, and one place is one hole, which may have grown", () => {
+test("gaps survive writing and reading, a torn line hides none, and a gap may grow", () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   expect(readGaps(directory.path)).toEqual([]);
   appendGap(directory.path, { offset: 6, bytes: 100, why: "the disk was full", at: 1000 });

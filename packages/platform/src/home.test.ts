@@ -28,7 +28,7 @@ function open(env: Record<string, string>): Home {
 
 const UNUSABLE = expect.objectContaining({ code: "home_unusable" });
 
-test("HOLDFAST_HOME comes before XDG_STATE_HOME, which comes before HOME; what is empty does not count", () => {
+test("HOLDFAST_HOME precedes XDG_STATE_HOME and HOME, and empty values are ignored", () => {
   const root = temporary();
   const all = { HOLDFAST_HOME: join(root, "own"), XDG_STATE_HOME: join(root, "state"), HOME: join(root, "user") };
   expect(open(all).path).toBe(join(root, "own"));
@@ -37,12 +37,12 @@ test("HOLDFAST_HOME comes before XDG_STATE_HOME, which comes before HOME; what i
   expect(() => openHome({})).toThrow(UNUSABLE);
 });
 
-test("a new home is only for its owner", () => {
+test("a new home is private to its owner", () => {
   const home = open({ HOLDFAST_HOME: join(temporary(), "a", "b") });
   expect(statSync(home.path).mode & 0o777).toBe(0o700);
 });
 
-test("two spellings of one directory are one home, two directories are two", () => {
+test("two spellings of one directory are one home, and two directories are two homes", () => {
   const root = temporary();
   mkdirSync(join(root, "real"));
   symlinkSync(join(root, "real"), join(root, "link"));
@@ -53,13 +53,13 @@ test("two spellings of one directory are one home, two directories are two", () 
   expect(open({ HOLDFAST_HOME: join(root, "other") }).socketDirectory).not.toBe(real?.socketDirectory);
 });
 
-test("sockets have a short path however deep the home is", () => {
+test("socket paths are short however deep the home is", () => {
   const home = open({ HOLDFAST_HOME: join(temporary(), ...Array.from({ length: 20 }, () => "deep-directory-name")) });
   expect(home.path.length).toBeGreaterThan(300);
   expect(Math.max(home.daemonSocket.length, home.tmuxSocket.length)).toBeLessThan(100);
 });
 
-test("a home that cannot be made, or whose path could break a line, is refused", () => {
+test("a home that cannot be created, or whose path contains a line break, is refused", () => {
   const root = temporary();
   writeFileSync(join(root, "file"), "");
   expect(() => openHome({ HOLDFAST_HOME: join(root, "file", "below") })).toThrow(UNUSABLE);
@@ -67,7 +67,7 @@ test("a home that cannot be made, or whose path could break a line, is refused",
   expect(() => openHome({ HOLDFAST_HOME: join(root, "escape\x1b[2J") })).toThrow(UNUSABLE);
 });
 
-test("a home that others can enter is closed; one that is no directory or somebody else's is refused", () => {
+test("an open home is closed to others, and a foreign home or a non-directory is refused", () => {
   const root = temporary();
   const home = open({ HOLDFAST_HOME: join(root, "home") });
   chmodSync(home.path, 0o755);
@@ -84,7 +84,7 @@ function sockets(): Home {
   return { ...openHome({ HOLDFAST_HOME: join(root, "home") }), socketDirectory: join(root, "holdfast-1", "hash") };
 }
 
-test("the socket directory is made once, private, and is safe from then on", () => {
+test("the socket directory is created once, private and safe", () => {
   const home = sockets();
   expect(socketDirectoryIsSafe(home)).toBe(false);
   secureSocketDirectory(home);

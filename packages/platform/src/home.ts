@@ -124,9 +124,13 @@ export function runDirectory(home: Home, session: string, run: number): string {
 
 function homePath(env: Environment): string {
   if (env.HOLDFAST_HOME && !isAbsolute(env.HOLDFAST_HOME))
-    throw new HoldfastError("home_unusable", `HOLDFAST_HOME is ${env.HOLDFAST_HOME}, which is another home in each directory`, {
-      hint: `set it to an absolute path: HOLDFAST_HOME=${resolve(env.HOLDFAST_HOME)}`,
-    });
+    throw new HoldfastError(
+      "home_unusable",
+      `HOLDFAST_HOME is the relative path ${env.HOLDFAST_HOME}, which names another home in each directory`,
+      {
+        hint: `set it to an absolute path: HOLDFAST_HOME=${resolve(env.HOLDFAST_HOME)}`,
+      },
+    );
   return resolve(homeIn(env));
 }
 
@@ -177,7 +181,7 @@ export function secureHome(home: Home): void {
   if (!stat.isDirectory()) throw new HoldfastError("home_unusable", `${home.path} is not a directory`);
   if (stat.uid !== uid) {
     throw new HoldfastError("home_unusable", `the home ${home.path} belongs to user id ${stat.uid}, not to you (${uid})`, {
-      hint: "set HOLDFAST_HOME to a directory of yours",
+      hint: "set HOLDFAST_HOME to a directory you own",
     });
   }
   if ((stat.mode & 0o077) !== 0) chmodSync(home.path, 0o700);
@@ -228,8 +232,8 @@ export function secureSharedDirectory(home: Home, gid: number): void {
   }
   const stat = lstatSync(directory);
   if (!stat.isDirectory() || stat.uid !== (process.getuid?.() ?? 0) || (stat.mode & 0o027) !== 0) {
-    throw new HoldfastError("home_unusable", `${directory} is not a directory of yours that only you can write to`, {
-      hint: `look at it with: ls -ld ${directory}; remove it if nobody else needs it`,
+    throw new HoldfastError("home_unusable", `${directory} is not a directory that you own and only you can write to`, {
+      hint: `check it: ls -ld ${directory}; remove it if nobody else needs it`,
     });
   }
   chownSync(directory, stat.uid, gid);
@@ -241,8 +245,8 @@ export function checkSharedSocket(path: string): void {
   const directory = lstatSync(dirname(path));
   const socket = lstatSync(path);
   if (socket.isSocket() && directory.isDirectory() && directory.uid === socket.uid && (directory.mode & 0o022) === 0) return;
-  throw new HoldfastError("home_unusable", `${path} is not a socket that only its owner can have put there`, {
-    hint: `look at it with: ls -la ${dirname(path)}`,
+  throw new HoldfastError("home_unusable", `${path} is not a socket in a directory that only its owner can write to`, {
+    hint: `check it: ls -la ${dirname(path)}`,
   });
 }
 
@@ -262,7 +266,7 @@ function checkPrivate(directory: string): void {
   const stat = lstatSync(directory);
   const uid = process.getuid?.() ?? 0;
   if (stat.isDirectory() && stat.uid === uid && (stat.mode & 0o077) === 0) return;
-  throw new HoldfastError("home_unusable", `${directory} is not a private directory of yours`, {
-    hint: `look at it with: ls -ld ${directory}; remove it if nobody else needs it`,
+  throw new HoldfastError("home_unusable", `${directory} is not a private directory that you own`, {
+    hint: `check it: ls -ld ${directory}; remove it if nobody else needs it`,
   });
 }

@@ -16,3 +16,4 @@ export * from "./segments.ts";
 export * from "./shell.ts";
 export * from "./units.ts";
 export * from "./user.ts";
+export * from "./wrong-setting.ts";

@@ -22,7 +22,7 @@ test.each(["[0,0,0,0,0,0,0,0,0,0,0]", "[],[],[],[],[],[],", '{"a":1,"b":1,"c":1,
   },
 );
 
-test("thirty megabytes of quotes and backslashes are looked at once (mend 4)", () => {
+test("thirty megabytes of quotes and backslashes are scanned once (mend 4)", () => {
   for (const unit of ['"', "\\", '\\"', '"\\\\"']) {
     expect(exceeds(Buffer.from(unit.repeat(30_000_000 / unit.length)), { deepest: 64, most: 1e9 })).toBeUndefined();
   }

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
-test("a line of the log that cannot be written is lost, and nothing else", () => {
+test("a log line that cannot be written is lost without further effect", () => {
   const log = JSON.stringify(join(import.meta.dirname, "log.ts"));
   const script = `import { log } from ${log}; log("one"); setTimeout(() => { log("two"); console.log("lives"); }, 20);`;
   // Every write to /dev/full fails as on a full disk.

@@ -17,14 +17,14 @@ const KILLS = ["get-property", "org.freedesktop.login1", "/org/freedesktop/login
 
 export async function logoutEnds(): Promise<LogoutEnds> {
   if (process.platform !== "linux" || !existsSync("/run/systemd/system")) {
-    return { ends: "nothing", what: "no login manager here ends processes at logout", remedy: null };
+    return { ends: "nothing", what: "no login manager ends processes at logout on this machine", remedy: null };
   }
-  if (isLingering()) return { ends: "nothing", what: "lingering is enabled: a logout ends nothing", remedy: null };
+  if (isLingering()) return { ends: "nothing", what: "lingering is enabled: a logout ends no processes", remedy: null };
   const kills = await ask("busctl", KILLS);
   if (kills === "b false") return { ends: "nothing", what: "the login manager does not end processes at logout", remedy: null };
   const remedy = `loginctl enable-linger ${userName()}`;
-  if (kills === "b true") return { ends: "everything", what: "the login manager ends all your processes at your last logout", remedy };
-  return { ends: "unknown", what: "cannot tell whether the login manager ends processes at logout", remedy };
+  if (kills === "b true") return { ends: "everything", what: "the login manager ends all your processes when you log out", remedy };
+  return { ends: "unknown", what: "it is not known whether the login manager ends processes at logout", remedy };
 }
 
 function ask(program: string, args: string[]): Promise<string | undefined> {

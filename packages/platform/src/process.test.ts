@@ -16,7 +16,7 @@ function start(
   return child as ChildProcess & { pid: number };
 }
 
-test("this very process is found, with its parent and its start", () => {
+test("the current process is found with its parent and start time", () => {
   const me = inspect(process.pid);
   expect(me).toMatchObject({ pid: process.pid, parent: process.ppid, zombie: false });
   expect(isSameProcess(process.pid, me?.start ?? "")).toBe(true);
@@ -44,14 +44,14 @@ test.each(["a b", ") (", "x) S 1 1 1", "((", "))", "\n"])("a program called %j d
   expect(allProcesses().get(child.pid)?.name).toBe(name);
 });
 
-test("the processor time of a program that computes is counted, and its memory", async () => {
+test("the CPU time and memory of a busy program are measured", async () => {
   const child = start("sh", ["-c", "while :; do :; done"]);
   await vi.waitFor(() => expect(inspect(child.pid)?.cpuMs).toBeGreaterThan(20));
   expect(inspect(child.pid)?.memoryBytes).toBeGreaterThan(100_000);
   expect(inspect(child.pid)?.sleeping).toBe(false);
 });
 
-test("a zombie is seen as one, counts as gone, and is not signalled", async () => {
+test("a zombie is recognised, counts as gone, and is not signalled", async () => {
   const parent = spawn("sh", ["-c", "sh -c 'echo $$' & exec sleep 60"], { stdio: ["ignore", "pipe", "ignore"] });
   onTestFinished(() => void parent.kill("SIGKILL"));
   const [said] = (await once(parent.stdout, "data")) as [Buffer];
@@ -65,7 +65,7 @@ test("a zombie is seen as one, counts as gone, and is not signalled", async () =
   expect(signalProcess(pid, info?.start ?? "", "SIGTERM")).toBe(false);
 });
 
-test("a signal reaches only the process that was meant", async () => {
+test("a signal reaches only the intended process", async () => {
   const child = start("sleep", ["60"]);
   const ended = once(child, "exit");
   expect(signalProcess(child.pid, "another-start", "SIGKILL")).toBe(false);
@@ -73,7 +73,7 @@ test("a signal reaches only the process that was meant", async () => {
   expect(await ended).toEqual([null, "SIGTERM"]);
 });
 
-test("processes are found by an exact entry of their environment", async () => {
+test("processes are found by an exact environment entry", async () => {
   const envs: Record<string, string>[] = [
     { MARK: "one" },
     { MARK: "one two" },
@@ -96,7 +96,7 @@ test("processes are found by an exact entry of their environment", async () => {
   expect(environmentValues("MARK", [4_194_305])).toEqual(new Map());
 });
 
-test("the words a process was started with are its own, in order", async () => {
+test("a process's arguments are read in order", async () => {
   const child = start("sh", ["-c", "sleep 60; :", "a b", "", "漢字"]);
   await vi.waitFor(() => expect(argumentsOf(child.pid).slice(0, 6)).toEqual(["sh", "-c", "sleep 60; :", "a b", "", "漢字"]));
   expect(argumentsOf(4_194_305)).toEqual([]);

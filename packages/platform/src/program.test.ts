@@ -17,7 +17,7 @@ function having(...files: string[]): string {
   return directory.path;
 }
 
-test("the first directory of PATH that has it wins", () => {
+test("the first match on PATH wins", () => {
   const root = having("first/both", "second/both", "second/one");
   const path = `${root}/first:${root}/second`;
   expect(findProgram("both", path, "/")).toBe(`${root}/first/both`);
@@ -25,7 +25,7 @@ test("the first directory of PATH that has it wins", () => {
   expect(findProgram("none", path, "/")).toBeUndefined();
 });
 
-test("what is not executable, a directory, or a dangling link is passed over", () => {
+test("non-executables, directories and dangling links are skipped", () => {
   const root = having("first/a!", "second/a", "second/b", "second/c");
   mkdirSync(join(root, "first", "b"));
   symlinkSync("/nowhere/at/all", join(root, "first", "c"));
@@ -40,7 +40,7 @@ test("an empty entry of PATH, and an empty PATH, mean the working directory", ()
   expect(findProgram("here", "/nowhere", cwd)).toBeUndefined();
 });
 
-test("entries of PATH that are relative are below the working directory", () => {
+test("relative PATH entries are below the working directory", () => {
   const root = having("first/a");
   expect(findProgram("a", "first", root)).toBe(`${root}/first/a`);
   expect(findProgram("a", "./first/../first", root)).toBe(`${root}/first/a`);

@@ -45,7 +45,7 @@ test.each(["", "-1", "k", "1T", "1e3", "off", "1 k"])("%j is no amount", (text) 
   expect(amount(text)).toBeUndefined();
 });
 
-test("one thing is one, any other number of them are several", () => {
+test("one is singular, every other number is plural", () => {
   expect([counted(1, "session"), counted(0, "session"), counted(2, "process", "processes")]).toEqual([
     "1 session",
     "0 sessions",

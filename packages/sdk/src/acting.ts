@@ -13,7 +13,7 @@ export function actingIn(env: Readonly<Record<string, string | undefined>>): Act
   if (as === "owner") return { token: undefined, as };
   if (as)
     throw new HoldfastError("usage", `HOLDFAST_AS is ${JSON.stringify(as)}`, {
-      hint: "HOLDFAST_AS=owner acts as yourself; leave it out otherwise",
+      hint: "HOLDFAST_AS=owner acts as yourself; otherwise unset it",
     });
   return { token: env.HOLDFAST_TOKEN || undefined };
 }

@@ -1,9 +1,9 @@
-/** What agents ask leave for, in one place, and how a program answers. */
+/** The inbox of approvals, and how a program answers them. */
 import type { Approval } from "@holdfast/contract/approval";
 import type { HoldfastClient } from "./client.ts";
 import { followEvents, isCode } from "./follow.ts";
 
-/** What an agent waits for, and the answers to it. Whoever answers first has answered: another answer is `approval_over`. */
+/** An approval and its answers. The first answer counts: a later one fails with `approval_over`. */
 export type WaitingApproval = Approval & {
   /** `always`: the agent is not to ask for the like again, where it offers that. */
   allow(options?: { always?: boolean }): Promise<Approval>;
@@ -13,7 +13,7 @@ export type WaitingApproval = Approval & {
   answer(text: string): Promise<Approval>;
 };
 
-/** What agents ask leave for. */
+/** Permission requests and questions of agents. */
 export class Approvals {
   readonly #client: HoldfastClient;
 
@@ -22,7 +22,7 @@ export class Approvals {
     this.#client = client;
   }
 
-  /** What waits, the longest first; of one session, or with `all` also what is over. */
+  /** Open approvals, longest waiting first; of one session, or with `all` including closed ones. */
   async list(options: { session?: string; all?: boolean; signal?: AbortSignal } = {}): Promise<WaitingApproval[]> {
     const { signal, ...query } = options;
     const { approvals } = await this.#client.call("listApprovals", { query }, signal);
@@ -34,7 +34,7 @@ export class Approvals {
     return approvalOf(this.#client, await this.#client.call("getApproval", { params: { id } }, signal));
   }
 
-  /** What waits now, then whatever is asked for from now on; each once. */
+  /** Open approvals, then new ones as they arrive; each once. */
   async *watch(options: { session?: string; signal?: AbortSignal } = {}): AsyncGenerator<WaitingApproval> {
     const { session, signal } = options;
     const { approvals, cursor } = await this.#client.call("listApprovals", { query: { session } }, signal);

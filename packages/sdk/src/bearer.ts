@@ -1,8 +1,8 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 
-/** What a request says about who makes it; nothing without a token. An empty token is no token. */
+/** The authorization header of a request; none without a token. An empty token counts as none. */
 export function bearer(token: string | undefined): string | undefined {
   if (token === undefined || token === "") return undefined;
   if (/^[\x21-\x7e]+$/.test(token)) return `Bearer ${token}`;
-  throw new HoldfastError("unauthenticated", "the token contains characters that no token has", { hint: "look at HOLDFAST_TOKEN" });
+  throw new HoldfastError("unauthenticated", "the token contains characters that are not allowed", { hint: "check HOLDFAST_TOKEN" });
 }

@@ -12,7 +12,7 @@ export * from "./everywhere.ts";
 export interface BrowserOptions {
   /** Where the daemon listens: `http://127.0.0.1:8080`. */
   url: string;
-  /** Who comes: `holdfast token create` makes one. */
+  /** The token of the caller: `holdfast token create` creates one. */
   token?: string;
   signal?: AbortSignal;
 }
@@ -20,7 +20,7 @@ export interface BrowserOptions {
 /** A connection to a daemon, once it has answered and taken the token. */
 export async function connect({ url, token, signal }: BrowserOptions): Promise<Holdfast> {
   if (!url)
-    throw errorOf("usage", "say where the daemon listens", { hint: 'for example: connect({ url: "http://127.0.0.1:8080", token })' });
+    throw errorOf("usage", "the daemon's URL is missing", { hint: 'for example: connect({ url: "http://127.0.0.1:8080", token })' });
   const holdfast = new Holdfast(new HoldfastClient(httpTransport(url, { token })));
   await holdfast.status(signal);
   return holdfast;

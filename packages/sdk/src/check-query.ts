@@ -1,34 +1,34 @@
-/** What is wrong with a question is told before anything is started for it. */
+/** Validates a query before anything is started for it. */
 import { errorOf } from "./errors.ts";
 import type { QueryOptions } from "./query.ts";
 
 /** Later than this a timer goes off at once. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** What a session is started with: a conversation that is there has its own. */
+/** Options of a new session; an existing conversation has its own. */
 const OF_A_NEW_ONE = ["name", "persona", "instructions", "budget", "worktree", "workspace", "env", "args", "groups", "context"] as const;
 
 export function checkQuery(options: QueryOptions): void {
   const { prompt, agent, persona, session, timeoutMs, budget } = options;
   if (typeof prompt !== "string" || prompt.trim() === "") {
-    throw errorOf("usage", `the prompt is ${typeof prompt === "string" ? "empty" : "no text"}`, {
-      hint: "say in prompt what the agent is to do",
+    throw errorOf("usage", `the prompt is ${typeof prompt === "string" ? "empty" : "not a text"}`, {
+      hint: "pass the task for the agent as prompt",
     });
   }
   if (session === "") throw errorOf("usage", "session is empty", { hint: "leave it out for a new one" });
   if (session === undefined && !agent && !persona) {
-    throw errorOf("usage", "it is not said who is asked", {
-      hint: 'give agent, for example "claude", or a persona, or a session to go on with',
+    throw errorOf("usage", "the query names no agent", {
+      hint: 'pass agent, for example "claude", or a persona, or a session to continue',
     });
   }
   const odd = session === undefined ? undefined : OF_A_NEW_ONE.find((key) => options[key] !== undefined);
   if (odd !== undefined) {
-    throw errorOf("usage", `${odd} is for a session that is started, and ${session} is there already`, {
+    throw errorOf("usage", `${odd} applies to a new session only, and ${session} exists already`, {
       hint: `leave out ${odd}, or session`,
     });
   }
   if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= LONGEST_TIMEOUT_MS)) {
-    throw errorOf("usage", `timeoutMs is ${timeoutMs}`, { hint: `a number of milliseconds from 1 to ${LONGEST_TIMEOUT_MS}` });
+    throw errorOf("usage", `timeoutMs is ${timeoutMs}`, { hint: `use a number of milliseconds from 1 to ${LONGEST_TIMEOUT_MS}` });
   }
   for (const [limit, amount] of Object.entries(budget ?? {})) checkLimit(limit, amount);
 }
@@ -37,7 +37,7 @@ const WHOLE = ["turns", "tokens"];
 const LIMITS = [...WHOLE, "minutes", "cost"];
 
 function checkLimit(limit: string, amount: unknown): void {
-  if (!LIMITS.includes(limit)) throw errorOf("usage", `a budget has no ${limit}`, { hint: `it has ${LIMITS.join(", ")}` });
+  if (!LIMITS.includes(limit)) throw errorOf("usage", `a budget has no ${limit}`, { hint: `its limits are ${LIMITS.join(", ")}` });
   const isRight = typeof amount === "number" && amount > 0 && amount < Infinity && (Number.isInteger(amount) || !WHOLE.includes(limit));
   if (amount === undefined || amount === null || isRight) return;
   const what = WHOLE.includes(limit) ? "a whole number of at least 1" : "a number above 0";

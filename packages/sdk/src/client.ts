@@ -54,7 +54,7 @@ export class HoldfastClient implements Disposable {
   /** The wire of a terminal, on which frames of the holder protocol go both ways. */
   async upgrade(call: Streams["openTerminal"], signal?: AbortSignal): Promise<WireChannel> {
     if (!this.#transport.upgrade)
-      throw new HoldfastError("not_offered", "a terminal cannot be had over this connection", {
+      throw new HoldfastError("not_offered", "this connection cannot attach a terminal", {
         hint: "connect over the daemon's Unix socket; sendInput, getOutput and screen work over every connection",
       });
     try {
@@ -84,12 +84,12 @@ export class HoldfastClient implements Disposable {
   }
 }
 
-/** What the daemon says is wrong; a request that its HTTP server could not even read is refused by that, in words of its own. */
+/** The daemon's error; a request that its HTTP server cannot parse gets that server's own error. */
 function failureOf({ status, body }: WireReply): HoldfastError {
   try {
     return HoldfastError.fromBody((JSON.parse(body) as { error?: ErrorBody }).error ?? {});
   } catch (cause) {
-    if (status === 431) return new HoldfastError("usage", "the request is too long", { hint: "give fewer or shorter names", cause });
+    if (status === 431) return new HoldfastError("usage", "the request is too long", { hint: "pass fewer or shorter names", cause });
     return new HoldfastError("internal", `the daemon refused the request with HTTP status ${status}`, { cause });
   }
 }
@@ -103,9 +103,9 @@ function wire(name: EndpointName, call: Call, signal: AbortSignal | undefined): 
 /** An empty segment, `.` and `..` cannot travel in a path, however they are written; nothing is called so. */
 function segment(param: string, ref: string): string {
   if (!/^\.{0,2}$/.test(ref)) return encodeURIComponent(ref);
-  if (param !== "ref") throw new HoldfastError("usage", `${JSON.stringify(ref)} is no ${param}`);
+  if (param !== "ref") throw new HoldfastError("usage", `${JSON.stringify(ref)} is not a valid ${param}`);
   throw new HoldfastError("session_not_found", `no session has the name, id or id prefix ${JSON.stringify(ref)}`, {
-    hint: "list them with: holdfast ls --all",
+    hint: "list sessions: holdfast ls --all",
   });
 }
 

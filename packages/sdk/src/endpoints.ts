@@ -1,4 +1,4 @@
-/** What a client may ask of the daemon: types alone, from the contract. */
+/** The requests of a client: types from the contract only. */
 import type { CallOf, ReplyOf } from "@holdfast/contract/endpoint";
 import type { ENDPOINTS } from "@holdfast/contract/endpoints";
 import type { EndpointName } from "@holdfast/contract/routes";

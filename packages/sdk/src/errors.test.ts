@@ -17,7 +17,7 @@ const CLASSES: Partial<Record<ErrorCode, string>> = {
   aborted: "AbortError",
 };
 
-test("each code has its class, and every class is the one base", () => {
+test("each code has its class, and all classes share one base", () => {
   for (const code of Object.keys(ERRORS) as ErrorCode[]) {
     const error = sdk.errorOf(code, "it happened", { hint: "do this" });
     expect(error.name, code).toBe(CLASSES[code] ?? "HoldfastError");
@@ -27,7 +27,7 @@ test("each code has its class, and every class is the one base", () => {
   }
 });
 
-test("an error keeps all that it says when it gets its class", () => {
+test("an error keeps its content when it gets its class", () => {
   const plain = new sdk.HoldfastError("forbidden", "no", { hint: "ask", candidates: ["a"], details: { why: 1 }, cause: "that" });
   const typed = sdk.typed(plain);
   expect(typed).toBeInstanceOf(sdk.PermissionRefused);
@@ -37,7 +37,7 @@ test("an error keeps all that it says when it gets its class", () => {
   expect(sdk.typed(other)).toBe(other);
 });
 
-test("what a signal broke off is an AbortError, with the signal's reason, whatever was thrown", () => {
+test("an aborted call fails with an AbortError and the signal's reason", () => {
   const over = new AbortController();
   expect(sdk.typed("x", over.signal)).toBe("x");
   over.abort("enough");

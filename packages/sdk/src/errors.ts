@@ -1,12 +1,12 @@
 /**
- * What goes wrong, as classes, so that a program can tell one from the other with `instanceof`. All are `HoldfastError`s: `code` says exactly
- * what happened, `message` says it in words, and `hint` what to do about it. What has no class of its own is told by its code alone.
+ * Errors as classes, so that a program can distinguish them with `instanceof`. All are `HoldfastError`s: `code` identifies the
+ * error, `message` describes it, and `hint` says what to do. Errors without a class of their own differ by `code` alone.
  */
 import { type ErrorCode, HoldfastError } from "@holdfast/contract/errors";
 
 export { HoldfastError };
 
-/** What was waited for did not happen in time. */
+/** The awaited condition did not occur in time. */
 export class Timeout extends HoldfastError {
   override readonly name = "Timeout";
 }
@@ -36,7 +36,7 @@ export class DaemonUnreachable extends HoldfastError {
   override readonly name = "DaemonUnreachable";
 }
 
-/** Who asks may not do that (`forbidden`); or, with `strict`, the agent was denied what it asked leave for (`permission_refused`). */
+/** The caller may not do that (`forbidden`); or, with `strict`, the agent's permission request was denied (`permission_refused`). */
 export class PermissionRefused extends HoldfastError {
   override readonly name = "PermissionRefused";
 }
@@ -83,7 +83,7 @@ export function typed(thrown: unknown, signal?: AbortSignal): unknown {
 
 export function abortErrorOf({ reason }: AbortSignal): AbortError {
   if (reason instanceof AbortError) return reason;
-  return new AbortError("aborted", "it was cancelled", { cause: reason });
+  return new AbortError("aborted", "the query was cancelled", { cause: reason });
 }
 
 export function throwIfAborted(signal: AbortSignal | undefined): void {

@@ -21,7 +21,7 @@ async function parse(chunks: Iterable<Uint8Array>): Promise<AnyEvent[]> {
   );
 }
 
-test("events come through however the bytes are cut", async () => {
+test("events arrive however the bytes are split", async () => {
   const events = [event(1), event(2, "漢字 🦭 é"), event(3, "data: id: \n\n event:")];
   const bytes = Buffer.from(
     `: alive\n\n${wire(events[0] as AnyEvent)}: alive\n\n${wire(events[1] as AnyEvent)}${wire(events[2] as AnyEvent)}`,
@@ -34,11 +34,11 @@ test("events come through however the bytes are cut", async () => {
   );
 });
 
-test("an event that was cut off by the end is left out: the cursor before it brings it again", async () => {
+test("an incomplete last event is dropped, and the previous cursor fetches it again", async () => {
   expect(await parse([Buffer.from(wire(event(1)) + wire(event(2)).slice(0, -1))])).toEqual([event(1)]);
   expect(await parse([])).toEqual([]);
 });
 
-test("signs of life are no events", async () => {
+test("keep-alive comments are not events", async () => {
   expect(await parse([Buffer.from(": alive\n\n: alive\n\n\n\n")])).toEqual([]);
 });

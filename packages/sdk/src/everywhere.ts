@@ -1,4 +1,4 @@
-/** What the SDK has wherever it runs. */
+/** The part of the SDK that runs everywhere. */
 export type { Approval } from "@holdfast/contract/approval";
 export type { PlacedEntry } from "@holdfast/contract/conversation-endpoints";
 export type { DaemonStatus } from "@holdfast/contract/endpoints";

@@ -38,7 +38,7 @@ export class Groups {
     return this.#client.call("createGroup", { body: { path, ...options } });
   }
 
-  /** What its members are there for; they are told. Null: nothing any more. */
+  /** The goal of the group, which members are told. Null removes it. */
   setGoal(group: string, goal: string | null): Promise<Group> {
     return this.#client.call("changeGroup", { params: { group }, body: { goal } });
   }
@@ -71,7 +71,7 @@ export class Groups {
     return this.#client.call("setCoordinator", { params: { group }, body: { session } });
   }
 
-  /** What its members have done together: sessions by status, turns, tokens, cost, messages. */
+  /** Totals of all members: sessions by status, turns, tokens, cost, messages. */
   stats(group: string, signal?: AbortSignal): Promise<GroupStats> {
     return this.#client.call("groupStats", { params: { group } }, signal);
   }
@@ -134,7 +134,7 @@ export class Groups {
     return surely(() => this.#client.call("sendToGroup", { params: { group }, body: { text, id, role, ...more } }, signal), signal);
   }
 
-  /** What was said to it, oldest first, and what became of each copy: the newest hundred. */
+  /** The newest hundred messages to the group, oldest first, with the state of each copy. */
   async log(group: string, options: { limit?: number; signal?: AbortSignal } = {}): Promise<GroupMessage[]> {
     const { signal, ...query } = options;
     return (await this.#client.call("groupLog", { params: { group }, query }, signal)).messages;

@@ -11,7 +11,7 @@ import { Query, type QueryOptions } from "./query.ts";
 import { Sessions, type Surroundings } from "./sessions.ts";
 
 export interface UsageOptions {
-  /** What the rows are: `day` where nothing is said. */
+  /** The grouping of rows; `day` by default. */
   by?: UsageBy;
   since?: Date | string;
   /** Only of this session. */
@@ -31,7 +31,7 @@ export class Holdfast implements Disposable {
   readonly groups: Groups;
   readonly #around: Surroundings;
 
-  /** What `connect` gives. */
+  /** Returned by `connect`. */
   constructor(client: HoldfastClient, around: Surroundings = {}) {
     this.client = client;
     this.sessions = new Sessions(client, around);
@@ -46,7 +46,7 @@ export class Holdfast implements Disposable {
     return new Query(this.client, options, { around: this.#around });
   }
 
-  /** What happens, from a cursor on, until its signal aborts or the loop is left. Where the daemon dies it is followed on, without a gap. */
+  /** Events from a cursor on, until the signal aborts or the loop ends. A daemon restart leaves no gap. */
   events(options: EventOptions = {}): AsyncGenerator<JournalEvent> {
     return followEvents(this.client, options);
   }

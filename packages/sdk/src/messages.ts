@@ -31,7 +31,7 @@ export interface SendOptions {
 export interface ListMessages {
   /** Only those to this session. */
   session?: string;
-  /** Only those to whoever asks. */
+  /** Only messages to the caller. */
   mine?: boolean;
   /** Only this one and the answers to it. */
   thread?: string;
@@ -45,7 +45,7 @@ const WAIT_MS = 20_000;
 
 const FAR: readonly MessageState[] = ["queued", "injecting", "injected", "turn_started", "replied"];
 
-/** What is said to agents, and how far it has come. */
+/** Messages to agents and their delivery state. */
 export class Messages {
   readonly #client: HoldfastClient;
 
@@ -65,7 +65,7 @@ export class Messages {
     return surely(() => this.#client.call("sendToPerson", { params: { person }, body: { text, id, ...more } }, signal), signal);
   }
 
-  /** What waits for whoever asks, a session or a person, oldest first. What is read counts as handed over. */
+  /** The caller's waiting messages, oldest first. A message that was read counts as delivered. */
   async read(options: { limit?: number; waitMs?: number; signal?: AbortSignal } = {}): Promise<ReadMessage[]> {
     const { signal, ...how } = options;
     // Asked again under the same id, the daemon gives the same again.
@@ -73,12 +73,12 @@ export class Messages {
     return (await surely(() => this.#client.call("readMessages", { body: { read, ...how } }, signal), signal)).messages;
   }
 
-  /** Messages to whoever asks, as they come. */
+  /** Messages to the caller, as they arrive. */
   async *receive(options: { signal?: AbortSignal } = {}): AsyncGenerator<ReadMessage> {
     for (;;) yield* await this.read({ waitMs: WAIT_MS, ...options });
   }
 
-  /** Oldest first: the newest hundred; to one session, to whoever asks (`mine`), of one thread, or all. */
+  /** The newest hundred, oldest first: to one session, to the caller (`mine`), of one thread, or all. */
   async list(options: ListMessages = {}): Promise<Message[]> {
     const { signal, state, ...query } = options;
     const { messages } = await this.#client.call("listMessages", { query: { ...query, state: state && [...state] } }, signal);
@@ -110,8 +110,8 @@ export async function sendMessage(
     patience.signal,
   );
   if (!message) {
-    throw errorOf("message_unknown", "it was typed: of what runs there nobody can tell whether it was read", {
-      hint: "sendInput types, and asks for no receipt",
+    throw errorOf("message_unknown", "the message was typed: this program has no receipts", {
+      hint: "sendInput types without a receipt",
     });
   }
   return until === undefined ? message : untilReceipt(client, message.id, { until, ...patience });
@@ -153,7 +153,11 @@ export async function untilReceipt(
       if (FAR.indexOf(message.state) >= FAR.indexOf(until)) return message;
       if (message.state === "failed" || message.state === "cancelled" || message.held) throw failureOf(message);
       if (message.settled)
-        throw errorOf("message_unknown", message.why ?? "nothing more will be known of it", message.hint ? { hint: message.hint } : {});
+        throw errorOf(
+          "message_unknown",
+          message.why ?? "nothing more will be known about the message",
+          message.hint ? { hint: message.hint } : {},
+        );
     }
   });
 }

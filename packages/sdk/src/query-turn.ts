@@ -48,7 +48,7 @@ export async function readTurn(client: HoldfastClient, wanted: Wanted): Promise<
   throw await crashed(session, failure);
 }
 
-/** What a turn has said and done so far. */
+/** The text and tools of a turn so far. */
 class Seen {
   text = "";
   readonly files = new Set<string>();
@@ -74,7 +74,7 @@ class Seen {
     if (entry.type === "approval_answered") this.#answered(entry);
   }
 
-  /** What it says before and after a tool are paragraphs. */
+  /** Texts before and after a tool are separate paragraphs. */
   #say(text: string): void {
     const isApart = this.#wasText || this.text === "";
     const breaks = Number(this.text.endsWith("\n")) + Number(text.startsWith("\n"));
@@ -101,8 +101,9 @@ class Seen {
     if (allowed || option === null) return;
     if (call !== null) this.#denied.add(call);
     if (!this.#strict) return;
-    throw errorOf("permission_refused", `the agent was denied what it asked leave for: ${title}`, {
-      hint: by === null ? "without strict the agent goes on without it" : `${by} denied it; without strict the agent goes on without it`,
+    throw errorOf("permission_refused", `a permission request of the agent was denied: ${title}`, {
+      hint:
+        by === null ? "without strict the agent continues without it" : `${by} denied it; without strict the agent continues without it`,
     });
   }
 }
@@ -113,7 +114,9 @@ function toolWords(title: string, said: string): string {
 }
 
 function toolFailed(words: string): HoldfastError {
-  return errorOf("tool_failed", `a tool of the agent's failed: ${words}`, { hint: "without strict the agent goes on with that" });
+  return errorOf("tool_failed", `a tool call of the agent failed: ${words}`, {
+    hint: "without strict the agent continues with the failure",
+  });
 }
 
 /** By the code that the agent, or what drives it, gave the error. */
@@ -141,11 +144,11 @@ async function crashed(session: Session, failure: Failure | undefined): Promise<
   }
   if (failure && failure.code !== "agent_ended") return failedTurn(session, failure, undefined);
   const { cause, exit } = session.record;
-  if (cause === "stopped") return errorOf("session_ended", `${session.name} was stopped before it had answered`);
+  if (cause === "stopped") return errorOf("session_ended", `${session.name} was stopped before it answered`);
   const how = exit?.signal ? `was ended by ${exit.signal}` : exit?.code != null ? `ended with ${exit.code}` : "is gone";
   return errorOf(
     "agent_crashed",
-    `the agent of ${session.name} ${how} before it had answered`,
+    `the agent of ${session.name} ${how} before it answered`,
     failure?.message ? { cause: failure.message } : {},
   );
 }
@@ -154,5 +157,5 @@ async function overBudget(session: Session): Promise<void> {
   await session.refresh();
   const exceeded = session.record.budget?.exceeded;
   if (!exceeded) return;
-  throw errorOf("budget_spent", `${session.name} has used up its budget: ${reachedText(exceeded)}`, { hint: "give it a larger budget" });
+  throw errorOf("budget_spent", `${session.name} has used up its budget: ${reachedText(exceeded)}`, { hint: "pass a larger budget" });
 }

@@ -1,4 +1,4 @@
-/** One question to an agent, as a program has it: events as they come, and a result. What it does is in run-query.ts. */
+/** One question to an agent: events as they arrive, and a result. run-query.ts implements it. */
 import type { Entry } from "@holdfast/contract/transcript";
 import type { Sums } from "@holdfast/contract/usage";
 import type { WaitingApproval } from "./approvals.ts";
@@ -7,17 +7,17 @@ import { AbortError, abortErrorOf } from "./errors.ts";
 import { runQuery } from "./run-query.ts";
 import type { SessionOptions, Surroundings } from "./sessions.ts";
 
-/** What a program says to what an agent asks leave for. `wait`: it stays in the inbox, for somebody else to answer. */
+/** The answer to a permission request. `wait` leaves it in the inbox for somebody else. */
 export type Leave = "allow" | "deny" | "wait" | { deny: string } | { answer: string };
 
 export interface QueryOptions extends Omit<SessionOptions, "prompt" | "chat" | "restart" | "command" | "host"> {
-  /** What is said to the agent. */
+  /** The prompt. */
   prompt: string;
   /** Go on with this conversation, in place of a new one: by name or id. It is left as it is afterwards, also where the query is cancelled. */
   session?: string;
-  /** Keep the session that was started, idle, to go on with: `result.session` is its id. */
+  /** Keep the session idle afterwards, to continue it: `result.session` is its id. */
   keep?: boolean;
-  /** Answers what the agent asks leave for; without it that waits in the inbox. */
+  /** Answers permission requests; without it they wait in the inbox. */
   onApproval?: (approval: WaitingApproval) => Leave | Promise<Leave>;
   /** Is told everything that the loop over the query gets. */
   onProgress?: (event: QueryEvent) => void;
@@ -29,20 +29,20 @@ export interface QueryOptions extends Omit<SessionOptions, "prompt" | "chat" | "
   signal?: AbortSignal;
 }
 
-/** What happens in a query: first `started`, then entries of the transcript, last `result`. */
+/** Events of a query: first `started`, then entries of the transcript, last `result`. */
 export type QueryEvent =
   | { type: "started"; session: string; name: string }
   | Exclude<Entry, { type: "user" }>
   | { type: "result"; result: QueryResult };
 
 export interface QueryResult {
-  /** What the agent said. */
+  /** The agent's answer. */
   text: string;
-  /** How the turn ended: by itself, at a limit, because the agent refused, or because somebody cancelled the turn. */
+  /** How the turn ended: by itself, at a limit, refused by the agent, or cancelled. */
   stopReason: "completed" | "max_tokens" | "max_requests" | "refused" | "cancelled";
   /** Tokens of this turn; null where the agent tells nothing. */
   usage: Sums | null;
-  /** In US dollars: what the agent says, else by the prices of config.toml and of Holdfast; null where nobody knows. */
+  /** In US dollars: as reported by the agent, else by the prices of config.toml and of Holdfast; null if unknown. */
   cost: number | null;
   /** Files that changed: as tools told it and, in a worktree of its own, as git says. Relative to the directory it worked in. */
   files: string[];
@@ -82,7 +82,7 @@ export class Query implements AsyncIterable<QueryEvent> {
     this.#done.catch((error: unknown) => (this.#isWatched ? undefined : Promise.reject(error)));
   }
 
-  /** What came of it. It fails as the loop does. */
+  /** The result. It rejects with the same error as the loop. */
   get result(): Promise<QueryResult> {
     this.#isWatched = true;
     return this.#done;
@@ -106,7 +106,7 @@ export class Query implements AsyncIterable<QueryEvent> {
       }
     } finally {
       if (!this.#isOver) {
-        this.abort("nobody reads it any more");
+        this.abort("the reader closed the query");
         await this.#done.catch(() => {});
       }
     }

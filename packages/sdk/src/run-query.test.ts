@@ -51,7 +51,7 @@ async function cancelled(daemon: Daemon): Promise<unknown> {
   return query.result.catch((error: unknown) => error);
 }
 
-test("what is cancelled is taken back, interrupted, stopped and removed, in that order, before anybody hears of it", async () => {
+test("cancelling a query withdraws, interrupts, stops and removes, in that order, before it settles", async () => {
   const daemon = new Daemon(answer({ session: { ...SESSION, status: "stopped" }, killed: [] }));
   expect(await cancelled(daemon)).toMatchObject({ name: "AbortError", code: "aborted" });
   const { id } = SESSION;
@@ -59,7 +59,7 @@ test("what is cancelled is taken back, interrupted, stopped and removed, in that
   expect(ends).toEqual(["DELETE /messages/ID", `POST /sessions/${id}/cancel`, `POST /sessions/${id}/stop`, `DELETE /sessions/${id}`]);
 });
 
-test("something that could not be ended is told, and not that it was cancelled", async () => {
+test("a failed clean-up is reported instead of the cancellation", async () => {
   const daemon = new Daemon(refusal("stop_incomplete"));
   expect(await cancelled(daemon)).toMatchObject({ code: "stop_incomplete", message: "it is stop_incomplete" });
 });

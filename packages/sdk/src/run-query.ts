@@ -26,7 +26,7 @@ import { withTimeout } from "./timeout.ts";
 const CANCEL_MS = 1500;
 /** And these, before they are killed. */
 const GRACE_MS = 2000;
-/** What a turn came to is in the journal a moment after its end is in the transcript. */
+/** The journal has the result of a turn a moment after the transcript has its end. */
 const JOURNAL_MS = 5000;
 
 interface Surrounded {
@@ -53,7 +53,7 @@ export async function runQuery(client: HoldfastClient, options: QueryOptions, { 
     }
   };
   try {
-    const result = await withTimeout(options, `there is no answer after ${options.timeoutMs} ms`, ask);
+    const result = await withTimeout(options, `no answer after ${options.timeoutMs} ms`, ask);
     if (leaving.trouble === undefined) tell({ type: "result", result });
     return result;
   } finally {
@@ -131,7 +131,7 @@ async function answering(client: HoldfastClient, { session, options, signal }: A
   for await (const approval of new Approvals(client).watch({ session: session.id, signal })) {
     const leave = await onApproval(approval);
     await answer(leave, approval).catch((error: unknown) => {
-      // Somebody was faster, or nobody wants to know any more.
+      // Answered elsewhere, or no longer needed.
       if (!isCode(error, "approval_over", "approval_not_found")) throw error;
     });
   }

@@ -16,13 +16,13 @@ function dying(next: () => unknown): { client: HoldfastClient; calls: string[] }
 
 const body = { id: "aaaaaaaaaa", text: "hello" };
 
-test("what the next daemon knows of a message is the answer that was lost, and nothing is said twice", async () => {
+test("the next daemon returns a lost reply, and no message is sent twice", async () => {
   const { client, calls } = dying(() => ({ id: body.id, state: "queued" }));
   expect(await sendOnce(client, "demo", body)).toEqual({ message: { id: body.id, state: "queued" }, typed: null });
   expect(calls).toEqual(["sendMessage", "getMessage"]);
 });
 
-test("if it knows of none the first error stands: whether something was typed nobody can tell", async () => {
+test("if the next daemon does not know the message, the first error stands", async () => {
   const { client, calls } = dying(() => {
     throw new HoldfastError("message_not_found", "there is no such message");
   });
@@ -30,7 +30,7 @@ test("if it knows of none the first error stands: whether something was typed no
   expect(calls).toEqual(["sendMessage", "getMessage"]);
 });
 
-test("another error is told as it is", async () => {
+test("another error is passed on unchanged", async () => {
   const call = async () => {
     throw new HoldfastError("session_ended", "it has ended");
   };

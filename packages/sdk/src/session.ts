@@ -49,13 +49,13 @@ export class Session {
   readonly #client: HoldfastClient;
   #record: SessionRecord;
 
-  /** What `holdfast.sessions` gives; a program has no need to make one. */
+  /** Returned by `holdfast.sessions`; programs do not create one. */
   constructor(client: HoldfastClient, record: SessionRecord) {
     this.#client = client;
     this.#record = record;
   }
 
-  /** All that was last known of it. `refresh` asks anew. */
+  /** The last known state. `refresh` updates it. */
   get record(): SessionRecord {
     return this.#record;
   }
@@ -143,7 +143,7 @@ export class Session {
     }
   }
 
-  /** What a person would see now. */
+  /** The current screen. */
   screen(signal?: AbortSignal): Promise<Screen> {
     return this.#client.call("getScreen", this.#named, signal);
   }
@@ -166,13 +166,13 @@ export class Session {
     return (await this.#client.call("cancelTurn", { ...this.#named, body: options })).cancelled;
   }
 
-  /** What it waits for leave for. */
+  /** Its open approvals. */
   async approvals(): Promise<WaitingApproval[]> {
     const { approvals } = await this.#client.call("listApprovals", { query: { session: this.id } });
     return approvals.map((approval) => approvalOf(this.#client, approval));
   }
 
-  /** What happens to it. */
+  /** Its events. */
   events(options: Omit<EventOptions, "session"> = {}): AsyncGenerator<JournalEvent> {
     return followEvents(this.#client, { ...options, session: this.id });
   }
@@ -186,17 +186,17 @@ export class Session {
       typeof what === "function"
         ? what
         : () => (what === "ended" ? hasEnded(this.status) && this.record.restartAt === null : this.status === what);
-    return withTimeout(options, `${this.name} is not ${typeof what === "function" ? "what was waited for" : what} yet`, async (signal) => {
+    return withTimeout(options, `${this.name} is not ${typeof what === "function" ? "in the awaited state" : what} yet`, async (signal) => {
       const { cursor, sessions } = await this.#client.call("listSessions", { query: { names: [this.id] } }, signal);
       if (sessions[0]) this.#know(sessions[0]);
       if (holds(this)) return this;
       for await (const event of this.events({ after: cursor, signal })) {
-        if (event.type === "session.removed") throw errorOf("session_removed", `${this.name} was removed meanwhile`);
+        if (event.type === "session.removed") throw errorOf("session_removed", `${this.name} was removed`);
         if (!/^(session|approval|turn)\./.test(event.type)) continue;
         await this.refresh(signal);
         if (holds(this)) return this;
         if (hasEnded(this.status) && this.record.restartAt === null)
-          throw errorOf("session_ended", `${this.name} has ended (${this.status}) before that`, { hint: "start() begins its next run" });
+          throw errorOf("session_ended", `${this.name} ended first (${this.status})`, { hint: "start() begins its next run" });
       }
       return this;
     });

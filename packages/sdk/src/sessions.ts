@@ -7,7 +7,7 @@ import { Session } from "./session.ts";
 
 type SpawnRequest = Endpoints["spawn"]["call"]["body"];
 
-/** What a session is started with. Only the agent, or a persona that names one, has to be said. */
+/** Options of a new session. Only the agent is required, or a persona that names one. */
 export type SessionOptions = Partial<Omit<SpawnRequest, "env">> & {
   /** Variables on top of the program's own environment. */
   env?: Record<string, string>;
@@ -22,7 +22,7 @@ export interface ListOptions {
   signal?: AbortSignal;
 }
 
-/** What a program brings along: where it is, and its environment. A browser has neither. */
+/** The program's working directory and environment. A browser has neither. */
 export interface Surroundings {
   cwd?(): string;
   env?(): Record<string, string>;
@@ -67,7 +67,8 @@ export class Sessions {
 
 export function spawnRequest({ env, cwd, agent = "", ...more }: SessionOptions, around: Surroundings): SpawnRequest {
   const place = cwd ?? around.cwd?.();
-  if (place === undefined) throw errorOf("usage", "say where it is to work", { hint: "give cwd, a directory on the daemon's machine" });
+  if (place === undefined)
+    throw errorOf("usage", "the session has no working directory", { hint: "pass cwd, a directory on the daemon's machine" });
   return { ...more, agent, cwd: place, env: { ...around.env?.(), ...env }, umask: more.umask ?? around.umask?.() };
 }
 

@@ -17,9 +17,9 @@ const PROTOCOL = 3;
 export interface AttachOptions {
   /** Only look: what is typed does not reach the session. */
   readOnly?: boolean;
-  /** Drive, whoever did before. */
+  /** Take control, even if another terminal drives. */
   take?: boolean;
-  /** The size of the terminal; 80 by 24 where nothing is said. A session has the size of whoever drives it. */
+  /** The size of the terminal; 80 by 24 by default. A session has the size of its driver. */
   columns?: number;
   rows?: number;
   signal?: AbortSignal;
@@ -27,7 +27,7 @@ export interface AttachOptions {
 
 /** A session on a terminal of the program: loop over it for what is to be shown, `write` what is typed. `using` detaches. */
 export class Terminal implements AsyncIterable<Uint8Array>, Disposable {
-  /** `driver`, or `observer` where somebody else drives or nothing more was asked for. */
+  /** `driver`, or `observer` if another terminal drives or only viewing was requested. */
   readonly role: AttachmentRole;
   readonly #channel: WireChannel;
   readonly #frames: AsyncGenerator<Frame>;
@@ -42,7 +42,7 @@ export class Terminal implements AsyncIterable<Uint8Array>, Disposable {
     this.#signal = from.signal;
   }
 
-  /** What a terminal is to show: the screen as it is, then all that comes. Once. */
+  /** The bytes to show: the current screen, then all further output. Can be read once. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     try {
       for await (const frame of this.#frames) {
@@ -66,7 +66,7 @@ export class Terminal implements AsyncIterable<Uint8Array>, Disposable {
     this.#channel.write(encodeMessage({ t: "resize", columns, rows } satisfies ToHolder));
   }
 
-  /** Detaches; the session goes on. */
+  /** Detaches; the session keeps running. */
   close(): void {
     this.#closed = true;
     this.#channel.close();

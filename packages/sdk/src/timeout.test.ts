@@ -5,7 +5,7 @@ import { withTimeout } from "./timeout.ts";
 const never = (signal: AbortSignal) =>
   new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(new Error("the wire broke"))));
 
-test("what is late is a Timeout, what is cancelled an AbortError, and what fails fails as it did", async () => {
+test("a late call is a Timeout, a cancelled one an AbortError, and other errors pass unchanged", async () => {
   await expect(withTimeout({ timeoutMs: 5 }, "too late", never)).rejects.toMatchObject({ name: "Timeout", message: "too late" });
   await expect(withTimeout({ timeoutMs: 5 }, "too late", never)).rejects.toBeInstanceOf(Timeout);
   const over = new AbortController();
@@ -16,7 +16,7 @@ test("what is late is a Timeout, what is cancelled an AbortError, and what fails
   expect(await withTimeout({ timeoutMs: 60_000 }, "", async () => 1)).toBe(1);
 });
 
-test("what was cancelled before does not begin", async () => {
+test("a call cancelled beforehand does not start", async () => {
   let began = false;
   const work = async () => {
     began = true;
@@ -25,7 +25,7 @@ test("what was cancelled before does not begin", async () => {
   expect(began).toBe(false);
 });
 
-test("what it started hears of the end, and its signal is not listened to any more", async () => {
+test("the inner call is aborted at the end, and the outer signal loses its listener", async () => {
   const over = new AbortController();
   let inner: AbortSignal | undefined;
   await withTimeout({ signal: over.signal }, "", async (signal) => {

@@ -1,4 +1,4 @@
-/** What takes an AbortSignal, and a time that it may take. */
+/** Calls with an AbortSignal and a time limit. */
 import { abortErrorOf, errorOf, throwIfAborted } from "./errors.ts";
 
 /** Fails with `Timeout` when the time is over, with `AbortError` when the signal aborts. */

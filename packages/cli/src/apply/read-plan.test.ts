@@ -111,7 +111,7 @@ test.each([
   ['[sessions.a]\nagent = "demo"\nbase = "main"\n', "3: base is about a new worktree"],
   ['[sessions.a]\nagent = "demo"\nworktree = true\nworkspace = "w"\n', "4: workspace and worktree both say where it works"],
   ['[sessions.a]\nagent = "demo"\ngroup = "x"\ngroups = ["y"]\n', "3: group and groups both say where it belongs"],
-  ['[sessions.a]\nagent = "demo"\ngroup = "x y"\n', '3: "x y" cannot be a group'],
+  ['[sessions.a]\nagent = "demo"\ngroup = "x y"\n', '3: "x y" is not a valid group path'],
   ['[sessions.a]\nagent = "demo"\n[sessions.a.env]\n"A-B" = "x"\n', '4: "A-B" is no name of a variable'],
   ['[sessions.a]\nagent = "demo"\nenv = { A = [1] }\n', "3: the variable A is no text"],
   ["[groups.a]\nlimit = 0\n", "2: limit is a number from 1 to 1000, not 0"],

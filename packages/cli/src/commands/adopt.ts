@@ -7,45 +7,50 @@ import { plain } from "../plain.ts";
 
 export const command: Command = {
   name: "adopt",
-  summary: "make an agent that you started yourself a session, where it is",
+  summary: "turn an agent you started yourself into a session",
   usage: "--tmux [SOCKET:]SESSION[.PANE] | --pid PID | --list  [--name NAME] [--agent AGENT] [--conversation ID] [--resume-when-ended]",
   description:
-    "An agent in a pane of your own tmux is watched, recorded from now on and typed into where it is: nothing of your tmux is changed. One on any other\nterminal is known until it ends; then holdfast resume goes on with its conversation. What could not be taken over is said.\nSOCKET is a path, or a name as tmux -L takes it; without it your default server, or the one you are in.\nstop ends the agent and what it started, never your shell, your tmux session or its server. down --all leaves it alone; rm lets it go.",
+    "An agent in your own tmux is watched, recorded from now on, and typed into where it is; your tmux stays unchanged. An agent on another terminal is tracked until it ends; then holdfast resume continues its conversation. The command reports what could not be adopted.\n\nSOCKET is a path, or a name as in tmux -L; the default is your default server, or the one you are in. stop ends the agent and its processes, but never your shell, your tmux session or its server. down --all leaves the agent alone; rm releases it.",
   arguments: "nothing",
   flags: {
-    list: { summary: "agents that run outside of Holdfast" },
+    list: { summary: "list agents that run outside Holdfast" },
     tmux: {
       value: "PANE",
-      summary: "SESSION, SESSION.PANE, SESSION:WINDOW.PANE or %ID; before it SOCKET: where it is not on your default server",
+      summary: "SESSION, SESSION.PANE, SESSION:WINDOW.PANE or %ID; with SOCKET: before it for another server",
       complete: "nothing",
     },
-    pid: { value: "PID", summary: "the agent's process", complete: "nothing" },
-    name: { value: "NAME", summary: "what to call the session", complete: "nothing" },
-    agent: { value: "AGENT", summary: "what it is, where that does not show", complete: "agents" },
-    role: { value: "TEXT", summary: "what it is there for", complete: "nothing" },
-    objective: { value: "TEXT", summary: "what it works on", complete: "nothing" },
-    conversation: { value: "ID", summary: "the agent's own id of its conversation, where you know it", complete: "nothing" },
-    "resume-when-ended": { summary: "go on with its conversation, as a run of Holdfast's own, as soon as it has ended" },
+    pid: { value: "PID", summary: "process id of the agent", complete: "nothing" },
+    name: { value: "NAME", summary: "name of the session", complete: "nothing" },
+    agent: { value: "AGENT", summary: "agent, if it is not detected", complete: "agents" },
+    role: { value: "TEXT", summary: "role of the session, a note for people", complete: "nothing" },
+    objective: { value: "TEXT", summary: "objective of the session, a note for people", complete: "nothing" },
+    conversation: { value: "ID", summary: "the agent's own conversation id, if you know it", complete: "nothing" },
+    "resume-when-ended": { summary: "when the agent ends, continue its conversation in a run of Holdfast" },
   },
   examples: [
-    ["holdfast adopt --list", "what there is"],
+    ["holdfast adopt --list", "list the agents"],
     ["holdfast adopt --tmux work", "the agent in your tmux session work"],
-    ["holdfast adopt --tmux other:work.1 --name fix-login", "in pane 1 of its window, on the server of tmux -L other"],
-    ["holdfast adopt --pid 4711", "by its process"],
-    ["holdfast adopt --pid 4711 --resume-when-ended", "and take its conversation over when you leave it"],
+    ["holdfast adopt --tmux other:work.1 --name fix-login", "pane 1 of a session on the server tmux -L other"],
+    ["holdfast adopt --pid 4711", "by process id"],
+    ["holdfast adopt --pid 4711 --resume-when-ended", "continue its conversation here when you quit the agent"],
   ],
   async run(context) {
     const { flags, args } = context;
     if (args.length > 0)
-      throw new HoldfastError("usage", `adopt takes no ${JSON.stringify(args[0])}`, { hint: "see: holdfast adopt --help" });
-    if (flags.has("list")) return list(context);
+      throw new HoldfastError("usage", `unexpected argument ${JSON.stringify(args[0])}`, { hint: "see: holdfast adopt --help" });
+    if (flags.has("list")) {
+      const other = Object.keys(command.flags).find((flag) => flag !== "list" && (flags.has(flag) || flags.text(flag) !== undefined));
+      if (other !== undefined)
+        throw new HoldfastError("usage", `--list takes no --${other}`, { hint: "list agents: holdfast adopt --list" });
+      return list(context);
+    }
     const [pane, pid] = [flags.text("tmux"), flags.text("pid")];
     if (pid !== undefined && !(/^\d{1,9}$/.test(pid) && Number(pid) > 1))
-      throw new HoldfastError("usage", `--pid takes the number of an agent's process, not ${JSON.stringify(pid)}`, {
-        hint: "see what there is: holdfast adopt --list",
+      throw new HoldfastError("usage", `--pid takes a process id, not ${JSON.stringify(pid)}`, {
+        hint: "list the agents: holdfast adopt --list",
       });
     if ((pane === undefined) === (pid === undefined)) {
-      throw new HoldfastError("usage", "say --tmux PANE or --pid PID", { hint: "see what there is: holdfast adopt --list" });
+      throw new HoldfastError("usage", "expected --tmux PANE or --pid PID", { hint: "list the agents: holdfast adopt --list" });
     }
     const what = { name: flags.text("name"), agent: flags.text("agent"), role: flags.text("role"), objective: flags.text("objective") };
     const where = pane === undefined ? { pid: Number(pid) } : { tmux: paneOf(pane) };
@@ -59,13 +64,13 @@ export const command: Command = {
 async function list(context: Context): Promise<number> {
   const { agents } = await context.client.call("listAdoptable", {});
   if (context.json) process.stdout.write(`${JSON.stringify(agents)}\n`);
-  else process.stdout.write(agents.length === 0 ? "No agent runs outside of Holdfast.\n" : `${agents.flatMap(render).join("\n")}\n`);
+  else process.stdout.write(agents.length === 0 ? "No agent runs outside Holdfast.\n" : `${agents.flatMap(render).join("\n")}\n`);
   return 0;
 }
 
 function render(agent: Adoptable): string[] {
   const where = agent.socket === null ? `--pid ${agent.pid}` : `--tmux ${agent.socket}:${agent.target}`;
-  const terminal = agent.socket === null ? "; its terminal cannot be reached" : "";
+  const terminal = agent.socket === null ? "; its terminal is not accessible" : "";
   return [
     `${plain(agent.agent)}  pid ${agent.pid}  ${plain(agent.cwd ?? "")}`,
     `    ${plain(agent.command)}${terminal}`,
@@ -76,7 +81,7 @@ function render(agent: Adoptable): string[] {
 function told({ session, missing }: AdoptReply): string {
   const name = plain(session.name);
   const lines = missing.map((each) => `  ${plain(each)}`);
-  return `${name} is a session: ${plain(session.agent)}, pid ${session.pid}\nnot taken over:\n${lines.join("\n")}\n`;
+  return `${name} is a session: ${plain(session.agent)}, pid ${session.pid}\nnot adopted:\n${lines.join("\n")}\n`;
 }
 
 /** As tmux finds its servers: a path, a name in its directory, the one this terminal is in, the default one. */
@@ -86,7 +91,7 @@ function paneOf(text: string): { socket: string; target: string } {
   const [, name, target = ""] = /^(.+?):(.+)$/.exec(text) ?? [];
   if (name === undefined) {
     if (text.startsWith("/"))
-      throw new HoldfastError("usage", `which session on ${text}?`, { hint: "say it behind a colon: SOCKET:SESSION" });
+      throw new HoldfastError("usage", `no session given for ${text}`, { hint: "pass it after a colon: SOCKET:SESSION" });
     return { socket: usual, target: text };
   }
   const socket = name.startsWith("/") ? name : join(directory, name);

@@ -6,13 +6,13 @@ import { cut, LEAST_PATH, shortened, shortPath } from "../table.ts";
 
 export const command: Command = {
   name: "agents",
-  summary: "the agents that can be started, and what was found of them",
+  summary: "list the agents and their versions",
   onlyReads: true,
   usage: "",
-  description: "Looked for on your PATH. Agents of your own go into config.toml, as tables [agents.NAME] with a command.",
+  description: "Looks for agents on your PATH. To add your own agent, put a table [agents.NAME] with a command into config.toml.",
   flags: {},
   examples: [
-    ["holdfast agents", "name, version and where it is"],
+    ["holdfast agents", "show name, version and path of each agent"],
     ["holdfast agents --json", "for a script"],
   ],
   async run(context) {
@@ -25,7 +25,8 @@ export const command: Command = {
 /** Most say it at once; some have to be started for it, which takes them seconds. */
 const AT_ONCE_MS = 1000;
 const ONE_WAIT_MS = 3000;
-const MOST_WAITS = 10;
+/** An agent that hangs keeps nobody waiting for longer than this many waits. */
+const MOST_WAITS = 3;
 
 async function withVersions({ client, json }: Context): Promise<AgentInfo[]> {
   const { PATH: path, HOME: home } = process.env;
@@ -34,7 +35,7 @@ async function withVersions({ client, json }: Context): Promise<AgentInfo[]> {
   const slow = agents.filter(({ asking }) => asking).map(({ name }) => plain(name));
   if (slow.length > 0 && !json && process.stderr.isTTY) {
     process.stderr.write(
-      `asking ${slow.join(", ")} for ${slow.length === 1 ? "its version" : "their versions"}, which takes some seconds the first time …\n`,
+      `asking ${slow.join(", ")} for ${slow.length === 1 ? "its version" : "their versions"}; the first time takes a few seconds …\n`,
     );
   }
   for (let waits = 0; waits < MOST_WAITS && agents.some(({ asking }) => asking); waits++) agents = await ask(ONE_WAIT_MS);
@@ -53,11 +54,11 @@ function render(agents: readonly AgentInfo[], room = Number.POSITIVE_INFINITY): 
   return lines.map((line, i) => (i > 0 && agents[i - 1]?.path === null ? color("dim", line) : line)).join("\n");
 }
 
-function row({ name, version, description, path, tested, own }: AgentInfo): string[] {
+function row({ name, version, asking, description, path, tested, own }: AgentInfo): string[] {
   const notes = [...(tested ? [] : ["untested"]), ...(own ? ["yours"] : [])];
   return [
     plain(name),
-    version ?? "–",
+    asking ? "did not answer" : (version ?? "–"),
     `${plain(description)}${notes.length > 0 ? ` (${notes.join(", ")})` : ""}`,
     path === null ? "not found" : shortPath(path),
   ];

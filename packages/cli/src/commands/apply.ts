@@ -14,23 +14,23 @@ import { TRUST_FLAG, trusting } from "../trusting.ts";
 
 export const command: Command = {
   name: "apply",
-  summary: "bring up the sessions, groups and shared values that a file declares",
+  summary: "create the sessions, groups and shared values declared in a file",
   usage: "FILE.toml [--dry-run] [--prune [--yes]] [--resume] [--trust]",
   description:
-    'In the file,\n\n  [groups.team]\n  limit = 8\n  goal = "ship 1.0"\n  coordinator = "lead"\n  context = { ports = [3000, 3001] }\n\n  [sessions.lead]\n  agent = "claude"\n  chat = true\n  group = "team"\n  prompt = "Plan the work, and give it to the others."\n\nWhat is not there is made; what is there and differs is changed where that is possible, and said where it is not. A second time changes\nnothing. What others made or changed is left alone; what\ncannot be applied to a session that others made is refused. --prune takes away what an earlier apply of the same file made and the file does not have any more.',
+    'A file looks like this:\n\n  [groups.team]\n  limit = 8\n  goal = "ship 1.0"\n  coordinator = "lead"\n  context = { ports = [3000, 3001] }\n\n  [sessions.lead]\n  agent = "claude"\n  chat = true\n  group = "team"\n  prompt = "Plan the work, and give it to the others."\n\napply creates what is missing and changes what differs. It reports differences that cannot be changed. A second apply of the same file changes nothing. Sessions and groups that others created stay untouched; settings that cannot be applied to them are refused. --prune removes sessions and groups that an earlier apply of the file created and that are no longer in the file.',
   arguments: "files",
   flags: {
-    "dry-run": { summary: "say what would be done, and do nothing" },
-    prune: { summary: "take away what an earlier apply made and the file does not have any more; asks first" },
-    yes: { short: "y", summary: "with --prune: do not ask" },
-    resume: { summary: "start those again that have ended, but for those that were done" },
+    "dry-run": { summary: "print the changes without making them" },
+    prune: { summary: "remove what an earlier apply created and the file no longer declares; asks first" },
+    yes: { short: "y", summary: "with --prune: do not ask for confirmation" },
+    resume: { summary: "restart sessions that have ended, except those that are done" },
     trust: TRUST_FLAG,
   },
   examples: [
-    ["holdfast apply team.toml --dry-run", "what would be done"],
-    ["holdfast apply team.toml", "bring all of it up; a second time changes nothing"],
-    ["holdfast apply team.toml --prune", "and take away what is not in the file any more, once you say yes"],
-    ["holdfast apply team.toml --resume", "after a reboot: those that have ended go on"],
+    ["holdfast apply team.toml --dry-run", "print the changes"],
+    ["holdfast apply team.toml", "apply the file; a second time changes nothing"],
+    ["holdfast apply team.toml --prune", "also remove what is no longer in the file, after confirmation"],
+    ["holdfast apply team.toml --resume", "after a reboot: restart the sessions that have ended"],
     ["holdfast apply team.toml --json | jq '.steps[].do'", "for a script"],
   ],
   async run(context) {
@@ -41,8 +41,8 @@ export const command: Command = {
     const [prune, isDryRun] = [flags.has("prune"), flags.has("dry-run")];
     const isAsked = prune && !isDryRun && !flags.has("yes");
     if (isAsked && (context.json || !process.stdin.isTTY || !process.stdout.isTTY))
-      throw new HoldfastError("usage", "--prune asks before it takes anything away, and there is nobody to ask", {
-        hint: "look first with --dry-run, then say --yes",
+      throw new HoldfastError("usage", "confirmation needed; pass --yes", {
+        hint: "preview with --dry-run, then pass --yes",
       });
     const plan = await readPlan(name);
     const find = () => planned(client, { name, plan, prune, resume: flags.has("resume") });
@@ -116,7 +116,7 @@ async function agreed(found: Comparison): Promise<Comparison> {
   const { createInterface } = await import("node:readline/promises");
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   try {
-    if (/^y(es)?$/i.test((await terminal.question(`Take away ${goings.length === 1 ? "this" : `these ${goings.length}`}? [y/N] `)).trim()))
+    if (/^y(es)?$/i.test((await terminal.question(`Remove ${goings.length === 1 ? "this" : `these ${goings.length}`}? [y/N] `)).trim()))
       return found;
   } finally {
     terminal.close();
@@ -156,7 +156,7 @@ const MOST_LEFT = 10;
 
 function cutOff(name: string, [step, ...rest]: readonly Step[], cause: unknown): HoldfastError {
   const { code, message, hint, candidates } = HoldfastError.from(cause);
-  const again = `what was done stays; then again: holdfast apply ${name}`;
+  const again = `completed steps stay; after the fix, run: holdfast apply ${name}`;
   const left = [...(step?.do === "confirm" || !step ? [] : [step]), ...rest].filter(isSeen);
   const named = left.slice(0, MOST_LEFT).map((each) => `\n  ${stepWords(each)}`);
   const more = left.length > MOST_LEFT ? `\n  and ${left.length - MOST_LEFT} more` : "";

@@ -2,6 +2,8 @@ import type { Approval } from "@holdfast/contract/approval";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { AnyEvent } from "@holdfast/contract/events";
 import type { Decision } from "@holdfast/contract/status";
+import { visible } from "@holdfast/contract/visible";
+import { shellWord } from "@holdfast/platform/shell";
 import { approvalTable, describeApproval, outcomeOf } from "../approvals.ts";
 import type { Command, Context } from "../command.ts";
 import { followEvents } from "../follow-events.ts";
@@ -12,54 +14,94 @@ export const command: Command = {
   name: "approvals",
   summary: "list and answer permission requests",
   onlyReads: true,
-  usage: "[ls [--all] | show ID | allow ID… [--always] | deny ID… [--reason TEXT] | answer ID TEXT | watch] [--session NAME]",
+  usage: "[ls [--all] | show [ID] | allow [ID…] [--always] | deny [ID…] [--reason TEXT] | answer [ID] TEXT | watch] [--session NAME]",
   description:
-    "The longest-waiting first. ID may be the beginning of an id, or the name of a session that waits for one thing only. What is answered on\nthe agent's own screen meanwhile goes away by itself. Rules in config.toml may answer, [[approvals.rules]].\nDialogs about trust in a folder are here too; one answer holds for all worktrees that Holdfast makes of that repository. answer ID takes the\nwords or the number of any choice that such a dialog shows. Logins are done in attach.",
+    "The longest-waiting request is first. ID is an id, the beginning of one, or the name of a session with exactly one open request. A request answered on the agent's own screen disappears from the list. Rules in config.toml can answer requests: [[approvals.rules]].\n\nFolder-trust dialogs are listed too; one answer covers all worktrees that Holdfast makes of that repository. answer ID takes the text or the number of any choice in such a dialog. To log in, use attach.",
   arguments: "approvals",
   flags: {
-    all: { summary: "with ls: also what is over" },
-    session: { value: "NAME", summary: "with ls and watch: only of this session", complete: "sessions" },
-    always: { summary: "with allow, of a conversation whose agent offers it: not to be asked for the like again" },
-    reason: { value: "TEXT", summary: "with deny: why not, for the agent", complete: "nothing" },
+    all: { summary: "with ls: include answered requests" },
+    session: { value: "NAME", summary: "with ls and watch: requests of this session", complete: "sessions" },
+    always: { summary: "with allow: allow similar requests too, if the conversation's agent offers that" },
+    reason: { value: "TEXT", summary: "with deny: the reason, sent to the agent", complete: "nothing" },
   },
   examples: [
-    ["holdfast approvals", "what waits, with tool, arguments, directory and age"],
-    ["holdfast approvals show fix-login", "all of it"],
-    ["holdfast approvals allow fix-login", "once, this one"],
-    ["holdfast approvals deny k3f --reason 'use the staging database'", "the agent reads why, and goes on"],
-    ["holdfast approvals answer fix-login Blue", "to a question"],
-    ["holdfast approvals answer fix-login 2", "the second choice of a dialog that shows several"],
-    ["holdfast approvals watch", "prints what comes, and what becomes of it"],
+    ["holdfast approvals", "list open requests with tool, arguments, directory and age"],
+    ["holdfast approvals show fix-login", "show one request in full"],
+    ["holdfast approvals allow", "allow the only open request, once"],
+    ["holdfast approvals allow fix-login", "allow the request of one session, once"],
+    ["holdfast approvals deny k3f --reason 'use the staging database'", "deny a request; the agent reads the reason and continues"],
+    ["holdfast approvals answer fix-login Blue", "answer a question"],
+    ["holdfast approvals answer fix-login 2", "pick the second choice of a dialog"],
+    ["holdfast approvals watch", "print requests and answers as they happen"],
   ],
   async run(context) {
     const [verb = "ls", ...refs] = context.args;
     const { flags } = context;
     const [first, ...more] = refs;
-    if (flags.text("reason") !== undefined && verb !== "deny") throw wrong();
-    if (flags.has("all") && verb !== "ls") throw wrong();
-    if (flags.has("always") && verb !== "allow") throw wrong();
-    if (flags.text("session") !== undefined && verb !== "ls" && verb !== "watch") throw wrong();
+    if (flags.text("reason") !== undefined && verb !== "deny") throw misplaced("reason", "deny");
+    if (flags.has("all") && verb !== "ls") throw misplaced("all", "ls");
+    if (flags.has("always") && verb !== "allow") throw misplaced("always", "allow");
+    if (flags.text("session") !== undefined && verb !== "ls" && verb !== "watch") throw misplaced("session", "ls and watch");
     if (verb === "ls" && first === undefined) return list(context);
     if (verb === "watch" && first === undefined) return watch(context);
-    if (first === undefined) throw wrong();
-    if (verb === "show" && more.length === 0) return show(context, first);
-    if (verb === "allow" || verb === "deny")
-      return answer(context, refs, { decision: verb, reason: flags.text("reason"), always: flags.has("always") });
-    if (verb === "answer" && more.length > 0) return answer(context, [first], { decision: verb, reason: more.join(" ") });
+    if (verb === "show" && more.length === 0) return show(context, first ?? (await onlyOne(context, "show")));
+    if (verb === "allow" || verb === "deny") {
+      const ids = first === undefined ? [await onlyOne(context, verb)] : refs;
+      return answer(context, ids, { decision: verb, reason: flags.text("reason"), always: flags.has("always") });
+    }
+    if (verb === "answer" && first !== undefined) {
+      if (more.length > 0) return answer(context, [first], { decision: verb, reason: more.join(" ") });
+      return answer(context, [await onlyOne(context, verb, first)], { decision: verb, reason: first });
+    }
     throw wrong();
   },
 };
 
+function misplaced(flag: string, verbs: string): HoldfastError {
+  return new HoldfastError("usage", `--${flag} is for approvals ${verbs}`, { hint: "see: holdfast approvals --help" });
+}
+
 function wrong(): HoldfastError {
-  return new HoldfastError("usage", "say ls, show ID, allow ID [--always], deny ID [--reason TEXT], answer ID TEXT, or watch", {
-    hint: "see: holdfast approvals --help",
-  });
+  return new HoldfastError(
+    "usage",
+    "expected ls, show [ID], allow [ID…] [--always], deny [ID…] [--reason TEXT], answer [ID] TEXT, or watch",
+    {
+      hint: "see: holdfast approvals --help",
+    },
+  );
+}
+
+/** The only open request, for a command that names none. `text`: the answer, which may be a name without one. */
+async function onlyOne(context: Context, verb: string, text?: string): Promise<string> {
+  const { approvals } = await waiting(context);
+  const [only, ...more] = approvals;
+  if (only === undefined)
+    throw new HoldfastError("approval_not_found", "no request is open", { hint: "list all: holdfast approvals --all" });
+  const named = approvals.find(({ id, name, session }) => text !== undefined && (text === name || text === session || isIdOf(text, id)));
+  if (named)
+    throw new HoldfastError("usage", `the answer to ${plain(named.name)} is missing`, {
+      hint: `holdfast approvals answer ${plain(text ?? "")} TEXT`,
+    });
+  if (more.length === 0) return only.id;
+  const said = text === undefined ? "" : ` ${shellWord(text)}`;
+  const lines = approvals.flatMap(({ id, name, text: wants }) => [
+    `${name}: ${visible(wants)}`,
+    `  holdfast approvals ${verb} ${id}${said}`,
+  ]);
+  throw new HoldfastError("approval_ambiguous", [`${approvals.length} requests are open; name one:`, ...lines].join("\n"));
+}
+
+/** A shorter text is an answer: `2` is the second choice. */
+const LEAST_PREFIX = 3;
+
+function isIdOf(text: string, id: string): boolean {
+  return text.length >= LEAST_PREFIX && id.startsWith(text);
 }
 
 async function list(context: Context): Promise<number> {
   const { approvals } = await waiting(context, context.flags.has("all"));
   if (context.json) await writeOut(`${JSON.stringify(approvals)}\n`);
-  else await writeOut(approvals.length === 0 ? "Nothing waits for you.\n" : `${approvalTable(approvals, Date.now()).join("\n")}\n`);
+  else await writeOut(approvals.length === 0 ? "No open requests.\n" : `${approvalTable(approvals, Date.now()).join("\n")}\n`);
   return 0;
 }
 

@@ -15,36 +15,36 @@ const MOST_NEWS = 5;
 export const command: Command = {
   name: "attach",
   showsTerminal: true,
-  summary: "put a session on this terminal; Ctrl+\\ leaves it running",
+  summary: "attach to a session; Ctrl+\\ detaches and leaves it running",
   stops: true,
   usage: "NAME [--read-only | --take]",
   description:
-    "This process becomes the session's own client: nothing of Holdfast stands between your keys and the program. Other terminals may be\nattached at the same time: one drives, the others look on, cut to their own size, and the one that has waited longest drives when it leaves;\nholdfast control asks for it or hands it over. From inside a session, its terminal moves over to the other one: to a child of it, or, with\nHOLDFAST_AS=owner holdfast attach NAME, as yourself to any.",
+    "Your terminal connects to the session directly; Holdfast does not sit between your keys and the program. Several terminals can be attached at once. One of them drives: its input reaches the program, and the session has its size. The others watch. When the driver leaves, the terminal that has been attached longest drives; see holdfast control.\n\nInside a session, attach moves the session's terminal to one of its children. HOLDFAST_AS=owner holdfast attach NAME moves it to any session, as yourself.",
   flags: {
-    "read-only": { summary: "look only: nothing you type gets in, and your window does not resize the session", short: "r" },
-    take: { summary: "drive, whoever does so now; they look on. For your own sessions, and for owners" },
+    "read-only": { summary: "watch only: your input is ignored, and your window does not resize the session", short: "r" },
+    take: { summary: "drive, even if another terminal does; for your own sessions, and for owners" },
   },
   arguments: "sessions",
   examples: [
-    ["holdfast attach demo", "look and type; Ctrl+\\ detaches"],
-    ["holdfast attach demo --read-only", "look only"],
-    ["holdfast attach demo --take", "drive in the place of whoever does"],
+    ["holdfast attach demo", "attach; Ctrl+\\ detaches"],
+    ["holdfast attach demo --read-only", "watch only"],
+    ["holdfast attach demo --take", "take over from the current driver"],
   ],
   async run(context) {
     const ref = (await comingBack(context)) ?? oneName(context, "attach NAME");
     const readOnly = context.flags.has("read-only");
     const take = context.flags.has("take");
-    if (readOnly && take) throw new HoldfastError("usage", "--read-only or --take, not both");
+    if (readOnly && take) throw new HoldfastError("usage", "--read-only and --take cannot be used together");
     // A terminal that was moved here from another session is the one to attach, whatever run it may itself be in.
     const from = process.env.HOLDFAST_MOVED ? null : (process.env.HOLDFAST_RUN ?? null);
     const hasTerminal = process.stdin.isTTY && process.stdout.isTTY;
     if (!hasTerminal && !context.json) {
-      throw new HoldfastError("not_a_terminal", "attach needs a terminal", { hint: `to read what it printed: holdfast logs ${ref}` });
+      throw new HoldfastError("not_a_terminal", "attach needs a terminal", { hint: `read the output: holdfast logs ${ref}` });
     }
     const url = remoteUrl();
     if (url !== undefined && context.json) {
-      throw new HoldfastError("usage", `attach --json says what a terminal of the session's own machine becomes, and this is ${url}`, {
-        hint: "without --json it goes through the daemon there",
+      throw new HoldfastError("usage", `attach --json works only on the session's own machine, and this daemon is ${url}`, {
+        hint: "omit --json to attach through that daemon",
       });
     }
     if (url !== undefined) return attachThrough(context, url, { ref, readOnly, take });
@@ -106,7 +106,7 @@ async function tellNews(context: Context, id: string, digest: Digest | undefined
   if (digest.news) {
     const { again, drawn, newsLines, sinceText } = await import("../digest-text.ts");
     const all = newsLines(digest);
-    const rest = { text: `… ${all.length - MOST_NEWS + 1} lines more: ${again(digest)}` };
+    const rest = { text: `… ${all.length - MOST_NEWS + 1} more lines: ${again(digest)}` };
     const lines = all.length > MOST_NEWS ? [...all.slice(0, MOST_NEWS - 1), rest] : all;
     const shown = lines.map((line) => drawn(line, process.stderr.columns, process.stderr));
     // That it began is no line.
@@ -116,8 +116,8 @@ async function tellNews(context: Context, id: string, digest: Digest | undefined
 }
 
 function greeting({ session: { name, host }, driver, detachKey }: AttachPlan): string {
-  const instead = driver === null ? "" : `${driver} drives, so you look on (holdfast control request ${name} asks for it); `;
-  const leave = host === "foreign" ? "in your own tmux, whose own keys detach" : `${detachKey} detaches`;
+  const instead = driver === null ? "" : `${driver} drives; you are watching (request control: holdfast control request ${name}); `;
+  const leave = host === "foreign" ? "in your own tmux; detach with its keys" : `${detachKey} detaches`;
   return `${plain(`attaching to ${name}; ${instead}${leave}`)}\n`;
 }
 
@@ -143,15 +143,15 @@ async function attachNative(context: Context, plan: AttachPlan, socket: string |
   if (end.how === "left" || end.how === "next") await tellLooked(context, plan.session.id);
   if (end.how === "next")
     return (await import("./next.ts")).attachNext(context, { current: plan.session, readOnly: readOnly && plan.driver === null });
-  const how = { left: "detached; it goes on", detached: "detached; it goes on", lost: "has lost its holder: holdfast show says more" };
+  const how = { left: "detached; it keeps running", detached: "detached; it keeps running", lost: "lost its holder; see holdfast show" };
   process.stdout.write(`${plan.session.name}: ${end.how === "ended" ? await endOf(end) : how[end.how]}\n`);
   return 0;
 }
 
 /** A holder of before they said it says nothing. */
 async function endOf({ status, signal }: { status: string | undefined; signal: string | undefined }): Promise<string> {
-  if (status) return `has ended with status ${status}`;
-  if (!signal) return "has ended";
+  if (status) return `ended with exit code ${status}`;
+  if (!signal) return "ended";
   const { constants } = await import("node:os");
   return `was ended by ${Object.entries(constants.signals).find(([, number]) => number === Number(signal))?.[0] ?? `signal ${signal}`}`;
 }

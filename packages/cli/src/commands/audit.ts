@@ -7,20 +7,21 @@ import { writeOut } from "../write-out.ts";
 
 export const command: Command = {
   name: "audit",
-  summary: "who did what, and what was refused",
+  summary: "show who did what, and what was refused",
   onlyReads: true,
   usage: "[--since 2h] [--actor WHO]…",
   description:
-    "Oldest first. WHO is user:NAME, token:NAME or session:ID. What Holdfast did by itself is in holdfast events. Text that was typed is\ncounted, never kept here.",
+    "Oldest first. WHO is user:NAME, token:NAME or session:ID. Actions of Holdfast itself are in holdfast events. Typed text is counted, never recorded here.",
   flags: {
-    since: { value: "TIME", summary: "only the last 10m, 2h, 7d, …", complete: "nothing" },
-    actor: { value: "WHO", summary: "only what these did (comma-separated)", multiple: true, complete: "nothing" },
+    since: { value: "TIME", summary: "actions of the last 10m, 2h, 7d, …", complete: "nothing" },
+    actor: { value: "WHO", summary: "actions of these principals (comma-separated)", multiple: true, complete: "nothing" },
   },
   examples: [
-    ["holdfast audit --since 1d", "since yesterday"],
-    ["holdfast audit --actor token:dashboard", "what was done with a token"],
+    ["holdfast audit --since 1d", "show the last day"],
+    ["holdfast audit --actor token:dashboard", "show what was done with a token"],
     ["holdfast audit --json", "for a script"],
   ],
+  pages: () => true,
   async run(context) {
     const since = context.flags.text("since");
     const actors = context.flags.list("actor").flatMap((value) => value.split(","));
@@ -43,7 +44,7 @@ async function print(context: Context, query: Query): Promise<number> {
     any ||= entries.length > 0;
     await writeOut(entries.map(line).join(""));
   }
-  if (!any) process.stdout.write("Nobody did anything.\n");
+  if (!any) process.stdout.write("No actions.\n");
   return 0;
 }
 

@@ -10,31 +10,33 @@ import { formatBytes } from "../table.ts";
 
 export const command: Command = {
   name: "backup",
-  summary: "copies of the journal: list, take or restore one",
+  summary: "list, create and restore backups of the journal",
   onlyReads: true,
   usage: "[ls | create | restore NAME [--yes]]",
   description:
-    "One is taken by itself every 10 minutes when something happened; with time they are thinned to one an hour, then one a day, for a week. The\nlast five that you asked for are kept as long as all together take no more than 4 GB. A damaged journal is restored by itself; `restore` goes back on request:\nrecords of that time return, sessions begun since are rebuilt from their files, and nothing that runs is touched.",
+    "Holdfast makes a backup every 10 minutes if something happened, and thins them to one per hour, then one per day, for a week. Your last five manual backups are kept while all backups fit in 4 GB. A damaged journal is restored automatically. restore goes back on request: the records of that time return, newer sessions are rebuilt from their files, and running sessions are not touched.",
   arguments: "nothing",
-  flags: { yes: { summary: "with restore: do not ask", short: "y" } },
+  flags: { yes: { summary: "with restore: do not ask for confirmation", short: "y" } },
   examples: [
-    ["holdfast backup", "what there is, newest first"],
-    ["holdfast backup create", "take one now"],
-    ["holdfast backup restore 20261115T075133123Z-4711-timer", "go back to it; asks first"],
+    ["holdfast backup", "list the backups, newest first"],
+    ["holdfast backup create", "make a backup now"],
+    ["holdfast backup restore 20261115T075133123Z-4711-timer", "restore a backup, after confirmation"],
   ],
   async run(context) {
     const [verb = "ls", name, ...more] = context.args;
+    if (verb !== "restore" && context.flags.has("yes"))
+      throw new HoldfastError("usage", "--yes is only for backup restore", { hint: "see: holdfast backup --help" });
     if (verb === "ls" && name === undefined) return list(context);
     if (verb === "create" && name === undefined) return create(context);
     if (verb === "restore" && name !== undefined && more.length === 0) return restore(context, name);
-    throw new HoldfastError("usage", "say ls, create or restore NAME", { hint: "see: holdfast backup --help" });
+    throw new HoldfastError("usage", "expected ls, create or restore NAME", { hint: "see: holdfast backup --help" });
   },
 };
 
 async function list(context: Context): Promise<number> {
   const { backups } = await context.client.call("listBackups", {});
   if (context.json) process.stdout.write(`${JSON.stringify(backups)}\n`);
-  else process.stdout.write(backups.length === 0 ? "No backups yet. Take one: holdfast backup create\n" : `${table(backups)}\n`);
+  else process.stdout.write(backups.length === 0 ? "No backups yet. Make one: holdfast backup create\n" : `${table(backups)}\n`);
   return 0;
 }
 
@@ -58,8 +60,8 @@ function table(backups: readonly Backup[]): string {
 }
 
 const REASONS: Readonly<Record<Backup["why"], string>> = {
-  timer: "by itself",
-  asked: "asked for",
+  timer: "automatic",
+  asked: "manual",
   migration: "before a new schema",
   restore: "before a restore",
 };
@@ -78,12 +80,12 @@ async function restore(context: Context, name: string): Promise<number> {
   const { before, pid } = await context.client.call("restoreBackup", { params: { name }, body: {} });
   const status = await restored(context, pid);
   if (status.epoch === epoch) {
-    throw new HoldfastError("backup_unusable", `the backup ${name} could not be restored; the journal is as it was`, {
+    throw new HoldfastError("backup_unusable", `the backup ${name} could not be restored; the journal is unchanged`, {
       hint: "choose another: holdfast backup ls",
     });
   }
   if (context.json) process.stdout.write(`${JSON.stringify({ ...status.restored, before: before.name })}\n`);
-  else process.stdout.write(`${restoredText(status)}The way back: holdfast backup restore ${before.name}\n`);
+  else process.stdout.write(`${restoredText(status)}Undo: holdfast backup restore ${before.name}\n`);
   return 0;
 }
 
@@ -93,7 +95,8 @@ async function restored(context: Context, pid: number): Promise<DaemonStatus> {
   for (;;) {
     const status = await context.client.call("status", {});
     if (status.pid !== pid) return status;
-    if (performance.now() > deadline) throw new HoldfastError("timeout", `the daemon (pid ${pid}) did not end to restore the backup`);
+    if (performance.now() > deadline)
+      throw new HoldfastError("timeout", `the daemon (pid ${pid}) did not stop, so the backup was not restored`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
@@ -104,15 +107,15 @@ function restoredText({ restored, epoch, seq }: DaemonStatus): string {
   const lines = [
     `Restored ${restored.backup?.name ?? "nothing"}: ${counted(restored.seq, "event")}, epoch ${epoch}.`,
     ...(rebuilt.length > 0 ? [`Rebuilt from their files: ${rebuilt.map(({ name }) => plain(name)).join(", ")}`] : []),
-    ...(removed.length > 0 ? [`Removed since, and so they stay: ${removed.map(({ name }) => plain(name)).join(", ")}`] : []),
+    ...(removed.length > 0 ? [`Removed since, and not rebuilt: ${removed.map(({ name }) => plain(name)).join(", ")}`] : []),
   ];
   return `${lines.join("\n")}\n`;
 }
 
 async function confirm(context: Context, backup: Backup): Promise<void> {
-  const question = `Go back to ${backup.name} (${counted(backup.seq, "event")})? What was journaled since is set aside; sessions go on.`;
+  const question = `Go back to ${backup.name} (${counted(backup.seq, "event")})? Later events are set aside; sessions keep running.`;
   if (!process.stdin.isTTY || !process.stdout.isTTY || context.json) {
-    throw new HoldfastError("usage", "restore replaces the journal and wants to be sure", { hint: "add --yes" });
+    throw new HoldfastError("usage", "confirmation needed; pass --yes", { hint: "pass --yes" });
   }
   const { createInterface } = await import("node:readline/promises");
   const terminal = createInterface({ input: process.stdin, output: process.stdout });

@@ -10,23 +10,22 @@ import type { Command, Context } from "../command.ts";
 
 export const command: Command = {
   name: "boot",
-  summary: "start the daemon with the machine",
+  summary: "start the daemon at boot",
   usage: "[status | install | uninstall]",
-  description:
-    'Writes a systemd user unit, or a launchd agent on macOS, that runs `holdfast up`. With restore = "auto" in config.toml, sessions come back by\nthemselves then. On Linux, services of a user start at boot only when lingering is enabled for them: the command for it is printed.',
+  description: `Installs a systemd user unit, or a launchd agent on macOS, that runs holdfast up. With restore = "auto" in config.toml, sessions are restored then. On Linux, a user's services start at boot only with lingering enabled; the command prints how.`,
   arguments: "boot-verbs",
   flags: {},
   examples: [
-    ["holdfast boot install", "from the next boot on"],
-    ["holdfast boot uninstall", "not any more"],
-    ["holdfast boot", "whether it is"],
+    ["holdfast boot install", "start the daemon at the next boot"],
+    ["holdfast boot uninstall", "undo that"],
+    ["holdfast boot", "show the state"],
   ],
   async run(context) {
     const [verb = "status", ...more] = context.args;
     if (more.length === 0 && verb === "install") return install(context);
     if (more.length === 0 && verb === "uninstall") return uninstall(context);
     if (more.length === 0 && verb === "status") return status(context);
-    throw new HoldfastError("usage", "say status, install or uninstall", { hint: "see: holdfast boot --help" });
+    throw new HoldfastError("usage", "expected status, install or uninstall", { hint: "see: holdfast boot --help" });
   },
 };
 
@@ -61,9 +60,9 @@ function install(context: Context): number {
   const todo = [...left.map((step) => step.join(" ")), ...lingering(kind)];
   if (context.json) process.stdout.write(`${JSON.stringify({ file, kind, installed: true, todo })}\n`);
   else {
-    process.stdout.write(`${before === text ? "It was there already" : "Written"}: ${file}\n`);
-    if (todo.length > 0) process.stdout.write(`Still to be done, by you:\n${todo.map((line) => `  ${line}`).join("\n")}\n`);
-    else process.stdout.write("The daemon starts with the machine from now on.\n");
+    process.stdout.write(`${before === text ? "Already installed" : "Written"}: ${file}\n`);
+    if (todo.length > 0) process.stdout.write(`Run this yourself:\n${todo.map((line) => `  ${line}`).join("\n")}\n`);
+    else process.stdout.write("The daemon starts at boot from now on.\n");
   }
   return 0;
 }
@@ -74,7 +73,7 @@ function uninstall(context: Context): number {
   if (wasThere) runs(kind === "systemd" ? ["systemctl", "--user", "disable", UNIT] : ["launchctl", "unload", "-w", file]);
   rmSync(file, { force: true });
   if (context.json) process.stdout.write(`${JSON.stringify({ file, kind, installed: false, todo: [] })}\n`);
-  else process.stdout.write(wasThere ? `Removed: ${file}. What runs goes on.\n` : "It was not installed.\n");
+  else process.stdout.write(wasThere ? `Removed: ${file}. The daemon and the sessions keep running.\n` : "It was not installed.\n");
   return 0;
 }
 
@@ -83,10 +82,9 @@ function status(context: Context): number {
   const installed = existsSync(file);
   const todo = installed ? lingering(kind) : [];
   if (context.json) process.stdout.write(`${JSON.stringify({ file, kind, installed, todo })}\n`);
-  else if (!installed) process.stdout.write("The daemon does not start with the machine. To have it so: holdfast boot install\n");
-  else if (todo.length === 0) process.stdout.write(`The daemon starts with the machine: ${file}\n`);
-  else
-    process.stdout.write(`The daemon starts when you first log in: ${file}\nTo have it start with the machine:\n  ${todo.join("\n  ")}\n`);
+  else if (!installed) process.stdout.write("The daemon does not start at boot. To change that: holdfast boot install\n");
+  else if (todo.length === 0) process.stdout.write(`The daemon starts at boot: ${file}\n`);
+  else process.stdout.write(`The daemon starts at your first login: ${file}\nTo start it at boot:\n  ${todo.join("\n  ")}\n`);
   return 0;
 }
 
@@ -102,8 +100,8 @@ function ourselves(): string {
   const found = findProgram("holdfast", process.env.PATH, process.cwd());
   if (found && (!existsSync(here) || realpathSync(found) === realpathSync(here))) return resolve(found);
   if (existsSync(here)) return realpathSync(here);
-  throw new HoldfastError("program_not_found", "holdfast is not on the PATH: what the machine is to start is not known", {
-    hint: "install it, or put its directory on the PATH, then try again",
+  throw new HoldfastError("program_not_found", "holdfast is not on the PATH, so the unit cannot start it", {
+    hint: "install holdfast, or add its directory to the PATH",
   });
 }
 

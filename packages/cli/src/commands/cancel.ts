@@ -5,13 +5,13 @@ import { oneName } from "../select.ts";
 
 export const command: Command = {
   name: "cancel",
-  summary: "interrupt what a session's agent is doing; what it said so far stays",
+  summary: "interrupt an agent's turn; its output so far stays",
   usage: "NAME",
   description:
-    "The session goes on and takes the next prompt. To end it: holdfast stop.\nReturns when the turn has ended. An agent that ignores this is told again, and interrupted harder where it allows that; when its turn goes on\nall the same, the exit code is 47.",
+    "The session keeps running and takes the next prompt. To end it: holdfast stop. The command returns when the turn has ended. An agent that ignores the request is interrupted again, harder if it supports that. If its turn still does not end, the exit code is 47.",
   flags: {},
   arguments: "sessions",
-  examples: [["holdfast cancel api", "the turn that runs"]],
+  examples: [["holdfast cancel api", "cancel the current turn"]],
   async run(context) {
     const params = { ref: oneName(context, "cancel NAME") };
     const { session, ...done } = await context.client.call("cancelTurn", { params, body: {} });
@@ -22,7 +22,7 @@ export const command: Command = {
 };
 
 function told({ outcome, steps }: { outcome: CancelOutcome; steps: readonly CancelStep[] }): string {
-  if (outcome === "none") return "no turn runs";
-  if (outcome !== "stopped") return "told to stop; whether its turn has ended is not known";
+  if (outcome === "none") return "no turn is running";
+  if (outcome !== "stopped") return "told to stop; it is unknown whether the turn has ended";
   return steps.length === 1 ? "interrupted" : `interrupted, at the ${steps.length === 2 ? "second" : "third"} attempt`;
 }

@@ -66,11 +66,11 @@ test("-p is one turn; - and what is piped in are read from standard input", asyn
 });
 
 test.each([
-  [["one", "two"], 'say one conversation, not "one" and "two"'],
-  [["one", "--agent", "demo", "--session", "two"], 'say one conversation, not "one" and "two"'],
-  [["one", "--resume", "two"], 'say one conversation, not "one" and "two"'],
-  [["demo", "-p", " "], "there is nothing to say"],
-  [["demo", "--json"], "--json is for one turn"],
+  [["one", "two"], 'expected one conversation, got "one" and "two"'],
+  [["one", "--agent", "demo", "--session", "two"], 'expected one conversation, got "one" and "two"'],
+  [["one", "--resume", "two"], 'expected one conversation, got "one" and "two"'],
+  [["demo", "-p", " "], "the prompt is empty"],
+  [["demo", "--json"], "--json needs -p"],
 ])("chat %j makes no sense", async (argv, message) => {
   await expect(run(...argv)).rejects.toMatchObject({ code: "usage", message });
 });

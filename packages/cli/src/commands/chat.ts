@@ -7,23 +7,23 @@ const { cwd, worktree, base, "no-setup": noSetup, trust, workspace, env, budget,
 
 export const command: Command = {
   name: "chat",
-  summary: "talk with an agent: a new conversation, or one that is there",
+  summary: "talk to an agent in a new or existing conversation",
   usage: "[NAME|AGENT] [--agent A] [--persona P] [--session NAME] [--resume NAME] [--model M] [-p TEXT|-]",
   description:
-    "With a name it goes on with that conversation, and starts its agent again where that has ended; with an agent's name, or without one, it begins a\nnew one. Leaving (Ctrl+D) ends nothing: an agent that works goes on, and chat NAME comes back to it. Two people in one conversation see each\nother.\n\n-p says one thing, prints the answer and ends: 0 where there is one, else an exit code that says why not. What is piped in is said likewise.\nInside, /help lists the commands.\n\nFor an existing conversation, --budget changes its limits and --group adds it to a group. --env starts its agent again with other variables,\nfor example a rotated key. Options that apply only to a new session are refused.",
+    "NAME continues that conversation and restarts its agent if it has ended. AGENT, or no argument, starts a new conversation. Ctrl+D leaves the conversation; the agent keeps running, and chat NAME returns to it. Several people can take part in one conversation and see each other.\n\n-p sends one prompt, prints the answer and exits: with 0 if there is an answer, otherwise with an exit code that says why. Piped input is sent the same way. Inside a conversation, /help lists the commands.\n\nFor an existing conversation, --budget changes its limits and --group adds it to a group. --env restarts its agent with other variables, for example a rotated key. Flags that apply only to a new session are refused.",
   arguments: "sessions",
   takesRest: true,
   flags: {
-    agent: { value: "AGENT", summary: "begin a new one with this agent (holdfast agents lists them)", complete: "agents" },
-    persona: { value: "PERSONA", summary: "begin a new one in this role (holdfast personas lists them)", complete: "personas" },
-    session: { value: "NAME", summary: "what it is called: go on with it, or begin it if there is none", complete: "sessions" },
-    resume: { value: "NAME", summary: "go on with this one, by name or id", complete: "sessions" },
-    model: { value: "MODEL", summary: "which model, where the agent lets one choose", complete: "nothing" },
-    mode: { value: "MODE", summary: "which mode, where the agent has several", complete: "nothing" },
+    agent: { value: "AGENT", summary: "start a new conversation with this agent (see holdfast agents)", complete: "agents" },
+    persona: { value: "PERSONA", summary: "start a new conversation in this role (see holdfast personas)", complete: "personas" },
+    session: { value: "NAME", summary: "continue the conversation of this name; start it if it does not exist", complete: "sessions" },
+    resume: { value: "NAME", summary: "continue this conversation, by name or id", complete: "sessions" },
+    model: { value: "MODEL", summary: "model, if the agent offers a choice", complete: "nothing" },
+    mode: { value: "MODE", summary: "mode, if the agent has several", complete: "nothing" },
     prompt: {
       value: "TEXT",
       short: "p",
-      summary: "say this, print the answer, and end; - reads it from standard input",
+      summary: "send this prompt, print the answer and exit; - reads standard input",
       complete: "nothing",
     },
     cwd,
@@ -39,19 +39,28 @@ export const command: Command = {
     objective,
   },
   examples: [
-    ["holdfast chat claude", "a new conversation, here"],
-    ["holdfast chat claude --session review --worktree", "with a name, in a git worktree of its own"],
-    ["holdfast chat review", "go on with it, by name or id"],
-    ["holdfast chat demo -p 'say hello'", "one turn: the answer on standard output"],
-    ["holdfast chat review --env ANTHROPIC_API_KEY", "with the key that your shell has now"],
-    ["git diff | holdfast chat review", "what is piped in is what is said"],
+    ["holdfast chat claude", "start a new conversation in this directory"],
+    ["holdfast chat claude --session review --worktree", "start a named conversation in its own git worktree"],
+    ["holdfast chat review", "continue a conversation by name or id"],
+    ["holdfast chat demo -p 'say hello'", "run one turn and print the answer"],
+    ["holdfast chat review --env ANTHROPIC_API_KEY", "restart the agent with your shell's current key"],
+    ["git diff | holdfast chat review", "send piped input"],
   ],
   async run(context) {
     const wanted = wantedOf(context);
     const prompt = await promptOf(context);
-    if (prompt !== undefined) return (await import("../repl/once.ts")).answerOnce(context, wanted, prompt);
-    if (context.json) throw new HoldfastError("usage", "--json is for one turn", { hint: "add -p TEXT" });
-    return (await import("../repl/repl.ts")).talk(context, wanted);
+    if (prompt === undefined && context.json) throw new HoldfastError("usage", "--json needs -p", { hint: "add -p TEXT" });
+    const talk = async () =>
+      prompt === undefined
+        ? (await import("../repl/repl.ts")).talk(context, wanted)
+        : (await import("../repl/once.ts")).answerOnce(context, wanted, prompt);
+    try {
+      return await talk();
+    } catch (error) {
+      const { installedAdapter } = await import("../repl/adapter.ts");
+      if (!(await installedAdapter(context, error))) throw error;
+      return talk();
+    }
   },
 };
 
@@ -64,9 +73,13 @@ function wantedOf({ args, rest, flags }: Context): Wanted {
   const name = agent === first ? undefined : first;
   const named = [name, resume, session].filter((each) => each !== undefined);
   if (more.length > 0 || named.length > 1) {
-    throw new HoldfastError("usage", `say one conversation, not ${[...named, ...more].map((each) => JSON.stringify(each)).join(" and ")}`, {
-      hint: "see: holdfast chat --help",
-    });
+    throw new HoldfastError(
+      "usage",
+      `expected one conversation, got ${[...named, ...more].map((each) => JSON.stringify(each)).join(" and ")}`,
+      {
+        hint: "see: holdfast chat --help",
+      },
+    );
   }
   const persona = flags.text("persona");
   // With an agent it may be a new one; without, one that is there is meant.
@@ -89,5 +102,5 @@ async function promptOf({ flags }: Context): Promise<string | undefined> {
   const isPiped = given === "-" || (given === undefined && !process.stdin.isTTY);
   const text = isPiped ? (await (await import("../read-input.ts")).readInput()).trimEnd() : given;
   if (text === undefined || text.trim() !== "") return text;
-  throw new HoldfastError("usage", "there is nothing to say", { hint: "say it with -p TEXT, pipe it in, or run chat on a terminal" });
+  throw new HoldfastError("usage", "the prompt is empty", { hint: "pass -p TEXT, pipe a text in, or run chat on a terminal" });
 }

@@ -2,15 +2,15 @@ import type { Command } from "../command.ts";
 
 export const command: Command = {
   name: "checkpoint",
-  summary: "a workspace's files as they were after each turn: list, compare, go back",
+  summary: "list, compare and restore the states of a workspace after each turn",
   usage: "VERB [NAME] …",
   description:
-    "Each time an agent in a worktree ends a turn, its files are kept: what it changed, deleted and created, committed or not; ignored files are\nnot. Neither its branch nor its index nor its stash is touched. NAME is a workspace, or a session that works in one; without it, the workspace\nthat this directory is in is meant. Of an agent that does not tell when its turns end, checkpoints are made by: holdfast checkpoint create.",
+    "When an agent in a worktree ends a turn, Holdfast records its files: changed, deleted and new ones, committed or not. Ignored files are not recorded. The branch, index and stash stay untouched. NAME is a workspace or a session in one; the default is the workspace of the current directory. For an agent that does not report its turns, run holdfast checkpoint create.",
   flags: {},
   arguments: "nothing",
   examples: [
-    ["holdfast checkpoint ls fix-login", "what there is, and what changed since"],
-    ["holdfast checkpoint rewind fix-login 3", "as it was then; what is there now becomes a checkpoint first"],
+    ["holdfast checkpoint ls fix-login", "list the checkpoints and what changed"],
+    ["holdfast checkpoint rewind fix-login 3", "go back to checkpoint 3; the current state becomes a checkpoint first"],
   ],
   verbs: {
     ls: () => import("./checkpoint/ls.ts"),

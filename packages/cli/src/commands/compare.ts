@@ -10,24 +10,24 @@ import { tournamentText } from "../tournament/text.ts";
 
 export const command: Command = {
   name: "compare",
-  summary: "the agents of a tournament side by side: status, changes, checks",
+  summary: "compare the agents of a tournament: status, changes, checks",
   usage: "[NAME] [--check COMMAND] | --all",
   description:
-    "NAME is that of the tournament, or of one of its sessions; without it, it is the one of which none was kept yet. CHANGED counts commits,\nuncommitted changes and new files, against the commit that all began from. --check runs a command in each workspace, two at a time, and\nkeeps what it says in a file; the last one stays in the table. Its workspace's variables are set, HOLDFAST_PORT_BASE for one.",
+    "NAME is the tournament or one of its sessions; the default is the only open tournament. CHANGED counts commits, uncommitted changes and new files since the common commit. --check runs a command in each workspace, two at a time, and saves its output to a file; the table shows the last result. The workspace's variables are set, for example HOLDFAST_PORT_BASE.",
   flags: {
-    check: { value: "COMMAND", summary: "run this in each of them, for example: --check 'npm test'", complete: "nothing" },
+    check: { value: "COMMAND", summary: "run this command in each workspace, for example 'npm test'", complete: "nothing" },
     all: { summary: "list all tournaments" },
   },
   arguments: "tournaments",
   examples: [
-    ["holdfast compare", "the only one that is open"],
-    ["holdfast compare fix --check 'npm test'", "with their tests run"],
+    ["holdfast compare", "compare the only open tournament"],
+    ["holdfast compare fix --check 'npm test'", "run the tests of each entry"],
     ["holdfast compare fix --json", "for a script"],
   ],
   async run(context) {
     const [name, ...more] = context.args;
     if (more.length > 0)
-      throw new HoldfastError("usage", `${JSON.stringify(more[0])} is one argument too many`, { hint: "see: holdfast compare --help" });
+      throw new HoldfastError("usage", `unexpected argument ${JSON.stringify(more[0])}`, { hint: "see: holdfast compare --help" });
     if (context.flags.has("all")) return list(context);
     const ref = name ?? (await onlyOne(context));
     const check = context.flags.text("check");
@@ -48,9 +48,9 @@ async function onlyOne({ client }: Context): Promise<string> {
   const [only, ...others] = tournaments;
   if (only && others.length === 0) return only.id;
   throw only
-    ? new HoldfastError("usage", "say which tournament", { candidates: tournaments.map(({ name }) => name) })
-    : new HoldfastError("tournament_not_found", "there is no tournament of which none was kept yet", {
-        hint: "start one: holdfast spawn claude --best-of 3 --prompt TEXT; those that are over: holdfast compare --all",
+    ? new HoldfastError("usage", "name a tournament", { candidates: tournaments.map(({ name }) => name) })
+    : new HoldfastError("tournament_not_found", "no tournament is open", {
+        hint: "start one: holdfast spawn claude --best-of 3 --prompt TEXT; list finished ones: holdfast compare --all",
       });
 }
 

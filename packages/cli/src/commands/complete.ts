@@ -3,7 +3,7 @@ import { SCOPES } from "@holdfast/contract/scopes";
 import { BUDGET_LIMITS, CONTEXT_FILES, HOSTS, RESTARTS, STATUSES, USAGE_BY } from "@holdfast/contract/status";
 import type { HoldfastClient } from "@holdfast/sdk/client";
 import type { Command, Completion, Context } from "../command.ts";
-import { COMMON_FLAGS } from "../command-line.ts";
+import { COMMON_FLAGS, PAGER_FLAG } from "../command-line.ts";
 import { connectRunning } from "../connect.ts";
 import { COMMANDS, findCommand } from "../registry.ts";
 
@@ -55,7 +55,7 @@ async function candidatesHere(words: readonly string[], values: Values): Promise
   if (outer.verbs && !verb) return [];
   const command = verb ? (await verb()).command : outer;
   if (verb) args.shift();
-  const flags = { ...COMMON_FLAGS, ...command.flags };
+  const flags = { ...COMMON_FLAGS, ...(command.pages ? PAGER_FLAG : {}), ...command.flags };
   const current = args.at(-1) ?? "";
   const before = flags[args.at(-2)?.replace(/^--/, "") ?? ""];
   const all =

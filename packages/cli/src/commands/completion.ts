@@ -35,7 +35,7 @@ complete -c hold -f -a '(__holdfast_complete)'
 
 export const command: Command = {
   name: "completion",
-  summary: "completion for your shell",
+  summary: "print the completion script for your shell",
   usage: "bash|zsh|fish",
   flags: {},
   arguments: "shells",
@@ -48,7 +48,7 @@ export const command: Command = {
     const shell = context.args[0] ?? "";
     const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
     if (!script)
-      throw new HoldfastError("usage", "say which shell", {
+      throw new HoldfastError("usage", "name a shell", {
         candidates: Object.keys(SCRIPTS),
         hint: "for example: holdfast completion bash",
       });

@@ -2,15 +2,15 @@ import type { Command } from "../command.ts";
 
 export const command: Command = {
   name: "context",
-  summary: "the Working Context: what agents know of the work in a directory",
+  summary: "show and edit the Working Context of a directory",
   usage: "VERB …",
   description:
-    "background.md, plan.md, working-log.md and results-summary.md in .holdfast/context, out of git's sight. Every workspace has one. An agent\nthat starts there with a prompt is told to read them and to keep them up to date, so that the next one, whoever made it, carries on.\nNAME is a session or a workspace; without it, it is the directory you are in.",
+    "The Working Context is background.md, plan.md, working-log.md and results-summary.md in .holdfast/context, excluded from git. Every workspace has one. An agent that starts there with a prompt is told to read and update these files, so that the next agent can continue the work. NAME is a session or a workspace; the default is the current directory.",
   flags: {},
   arguments: "nothing",
   examples: [
-    ["holdfast context", "what is known of the work in this directory"],
-    ["holdfast context edit plan", "lay it out where there is none, and write the plan"],
+    ["holdfast context", "show the Working Context of this directory"],
+    ["holdfast context edit plan", "create it if missing, and edit the plan"],
   ],
   verbs: {
     show: () => import("./context/show.ts"),

@@ -2,15 +2,15 @@ import type { Command } from "../command.ts";
 
 export const command: Command = {
   name: "control",
-  summary: "who drives a session: ask for it, give it, take it",
+  summary: "request, give or take control of a session",
   usage: "request|give|take NAME",
   description:
-    "Of the terminals on a session one drives: what is typed there gets in, and the session has its size. The others look on. request asks\nwhoever drives, on their screen; give hands it over, to whoever asked last or --to somebody; take needs no asking, for your own sessions and\nfor owners. Who is there: holdfast show NAME.",
+    "One attached terminal drives: its input reaches the program, and the session has its size. The others watch. request asks the driver on their screen. give hands control to whoever asked last, or to --to. take needs no consent; it works for your own sessions, and for owners. holdfast show NAME lists who is attached.",
   flags: {},
   examples: [
-    ["holdfast control request demo", "may I?"],
-    ["holdfast control give demo", "to whoever asked"],
-    ["holdfast control take demo", "on the last terminal of yours"],
+    ["holdfast control request demo", "request control"],
+    ["holdfast control give demo", "give control to whoever asked"],
+    ["holdfast control take demo", "take control on your latest terminal"],
   ],
   verbs: {
     request: () => import("./control/request.ts"),

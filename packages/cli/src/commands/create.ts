@@ -10,18 +10,18 @@ export const command: Command = {
   description:
     "Records the session, with its directory, environment, workspace and groups, and prints its id. Nothing runs until holdfast start NAME.\nMessages sent before then wait in its queue. holdfast rm removes a session that was never started.",
   flags: {
-    prompt: { value: "TEXT", summary: "the first prompt; - reads it from standard input", complete: "nothing" },
-    persona: { value: "NAME", summary: "a persona (see holdfast personas)", complete: "personas" },
-    chat: { summary: "as a conversation, without a terminal; see holdfast chat" },
-    model: { value: "MODEL", summary: "with --chat: the model, where the agent offers a choice", complete: "nothing" },
-    mode: { value: "MODE", summary: "with --chat: the agent's mode, where it has some", complete: "nothing" },
+    prompt: { value: "TEXT", short: "p", summary: "first prompt; - reads standard input", complete: "nothing" },
+    persona: { value: "NAME", summary: "role of the agent (see holdfast personas)", complete: "personas" },
+    chat: { summary: "create a conversation, without a terminal; see holdfast chat" },
+    model: { value: "MODEL", summary: "with --chat: the model, if the agent offers a choice", complete: "nothing" },
+    mode: { value: "MODE", summary: "with --chat: the agent's mode, if it has several", complete: "nothing" },
     "no-context": { summary: "do not mention the Working Context in the first prompt (see holdfast context)" },
     ...START_FLAGS,
   },
   arguments: "agents",
   examples: [
-    ["holdfast create claude --name review --worktree --prompt 'review the API'", "an agent with its own worktree"],
-    ["holdfast create --name nightly -- npm run nightly", "a command"],
+    ["holdfast create claude --name review --worktree --prompt 'review the API'", "create an agent with its own worktree"],
+    ["holdfast create --name nightly -- npm run nightly", "create a session for a command"],
   ],
   takesRest: true,
   async run(context) {
@@ -29,7 +29,7 @@ export const command: Command = {
     const [agent, ...more] = args;
     const persona = flags.text("persona");
     if (more.length > 0)
-      throw new HoldfastError("usage", `${JSON.stringify(more[0])} is one argument too many`, {
+      throw new HoldfastError("usage", `unexpected argument ${JSON.stringify(more[0])}`, {
         hint: "quote the prompt: --prompt 'TEXT'",
       });
     const given = flags.text("prompt");

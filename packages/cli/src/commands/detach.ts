@@ -5,13 +5,13 @@ import { selected } from "../select.ts";
 
 export const command: Command = {
   name: "detach",
-  summary: "send every terminal on a session away; the session goes on",
+  summary: "detach all terminals; the session keeps running",
   stops: true,
   usage: "NAME… [--all] [--status S] [--agent A]",
   flags: SELECTION_FLAGS,
   arguments: "sessions",
   examples: [
-    ["holdfast detach demo", "from anywhere"],
+    ["holdfast detach demo", "detach one session from all terminals"],
     ["holdfast detach --all", "everywhere"],
   ],
   async run(context) {

@@ -9,29 +9,30 @@ import { tellLooked, tellViewed } from "../viewed.ts";
 
 export const command: Command = {
   name: "digest",
-  summary: "what happened since you last looked",
+  summary: "show what happened since you last looked",
   onlyReads: true,
   usage: "[NAME] [--since 2h | --again]",
   description:
-    "Turns and answers, messages, approvals, problems, restarts, commits and changed files of one session; without a name, of each that has\nnews or waits for you, those that wait first. Reading it on a terminal counts as looking, as do attach and logs: the next one goes on from\nthere, and --again tells once more what was new.",
+    "For one session: turns and answers, messages, approvals, problems, restarts, commits and changed files. Without a name: a summary of each session that has news or waits for you, waiting sessions first.\n\nReading the digest on a terminal counts as looking, as do attach and logs. The next digest starts there; --again repeats the last one.",
   flags: {
-    since: { value: "TIME", summary: "since then, whoever looked: 10m, 2h, 14:30, 2026-11-15", complete: "nothing" },
-    again: { summary: "what was new when you were last told something" },
+    since: { value: "TIME", summary: "start at this time, whoever looked: 10m, 2h, 14:30, 2026-11-15", complete: "nothing" },
+    again: { summary: "repeat the news you saw last" },
   },
   arguments: "sessions",
   examples: [
-    ["holdfast digest", "who has news"],
-    ["holdfast digest api", "of one session, with commits and files"],
-    ["holdfast digest api --again", "the whole of what the list or attach told in short"],
-    ["holdfast digest api --since 2h --json", "everything of the last two hours, for a script"],
+    ["holdfast digest", "summarize the sessions with news"],
+    ["holdfast digest api", "show one session, with commits and files"],
+    ["holdfast digest api --again", "show in full what the list or attach summarized"],
+    ["holdfast digest api --since 2h --json", "print the last two hours, for a script"],
   ],
+  pages: () => true,
   async run(context) {
     const [name, ...more] = context.args;
-    if (more.length > 0) throw new HoldfastError("usage", "name one session only, or none", { hint: "usage: holdfast digest [NAME]" });
+    if (more.length > 0) throw new HoldfastError("usage", "expected at most one session", { hint: "usage: holdfast digest [NAME]" });
     const text = context.flags.text("since");
     const since = text === undefined ? undefined : parseSince(text, "--since");
     const isAgain = context.flags.has("again");
-    if (isAgain && since !== undefined) throw new HoldfastError("usage", "--since or --again, not both");
+    if (isAgain && since !== undefined) throw new HoldfastError("usage", "--since and --again cannot be used together");
     if (isAgain && name === undefined)
       throw new HoldfastError("usage", "--again needs a session", { hint: "holdfast digest NAME --again" });
     const code = await (name === undefined ? all(context, since) : one(context, name, { since, again: isAgain }));
@@ -60,9 +61,9 @@ async function all(context: Context, since: string | undefined): Promise<number>
   }
   const options = { now: Date.now(), width: process.stdout.columns, full: false };
   const blocks = digests.map((digest) => block(digest, options).join("\n"));
-  if (more > 0) blocks.push(color("dim", `and ${more} more; each by name: holdfast digest NAME`));
+  if (more > 0) blocks.push(color("dim", `and ${more} more; show one: holdfast digest NAME`));
   else if (digests.length > 0 && since === undefined && process.stdout.isTTY)
-    blocks.push(color("dim", "the whole of one: holdfast digest NAME --again"));
+    blocks.push(color("dim", "show one in full: holdfast digest NAME --again"));
   process.stdout.write(blocks.length === 0 ? "Nothing new.\n" : `${blocks.join("\n\n")}\n`);
   await Promise.all(digests.map((digest) => tellSeen(context, digest)));
   return 0;

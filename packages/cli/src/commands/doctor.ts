@@ -12,15 +12,15 @@ const MARKS: Readonly<Record<Finding["level"], readonly [string, Color]>> = {
 
 export const command: Command = {
   name: "doctor",
-  summary: "look for what is wrong, or will be",
+  summary: "find problems and print their fixes",
   onlyReads: true,
   usage: "[--fix]",
   description:
-    "Programs, agents newer than the rules for their status, permissions, disk, what a logout would end, and what runs without a record. Exits\nwith 1 when there is a problem.",
-  flags: { fix: { summary: "mend what can be mended safely" } },
+    "Checks programs, agents, permissions, disk space, what a logout would end, and processes without a record. Exits with 1 if there is a problem.",
+  flags: { fix: { summary: "fix what can be fixed safely" } },
   examples: [
-    ["holdfast doctor", "each finding with its remedy"],
-    ["holdfast doctor --fix", "permissions and leftovers are put right"],
+    ["holdfast doctor", "print each finding with its fix"],
+    ["holdfast doctor --fix", "fix permissions and leftovers"],
   ],
   async run(context) {
     const { findings } = await context.client.call("examine", {

@@ -1,3 +1,4 @@
+import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session";
 import type { Orphan } from "@holdfast/contract/upkeep-endpoints";
 import { counted } from "@holdfast/platform/units";
@@ -9,30 +10,39 @@ import { endDaemon, endHungDaemon, gone, recordedDaemon } from "../end-daemon.ts
 
 export const command: Command = {
   name: "down",
-  summary: "end the daemon; sessions keep running",
+  summary: "stop the daemon; sessions keep running",
   stops: true,
   usage: "[--all [--grace 5s] [--yes]]",
   description:
-    "With --all every session is stopped and the keepers end too: no process of this home is left. On a terminal it lists the sessions and asks\nfirst, and says which are unread.",
+    "With --all, every session is stopped and the keepers end too; no process of this home remains. On a terminal it lists the sessions, marks unread ones, and asks for confirmation.",
   flags: {
-    all: { summary: "stop all sessions and end their keepers first" },
-    grace: { value: "TIME", summary: "with --all: how long to wait before SIGKILL (default 5s)", complete: "nothing" },
+    all: { summary: "stop all sessions and their keepers first" },
+    grace: { value: "TIME", summary: "with --all: time before SIGKILL (default 5s)", complete: "nothing" },
     ...YES_FLAG,
   },
   examples: [
-    ["holdfast down", "agents go on working"],
-    ["holdfast down --all", "everything ends"],
+    ["holdfast down", "agents keep working"],
+    ["holdfast down --all", "stop everything"],
   ],
   async run(context) {
+    refuseWithoutAll(context);
     if (context.flags.has("all") && !(await mayStopAll(context))) return 0;
     if (remoteUrl() !== undefined) return downThere(context);
     if (context.flags.has("all")) return downAll(context);
     const ended = await endDaemon(context.home, { why: "asked" });
     if (context.json) process.stdout.write(`${JSON.stringify({ pid: ended?.pid ?? null, stopped: [], orphans: [] })}\n`);
-    else process.stdout.write(ended ? "The daemon has ended. Sessions keep running.\n" : "The daemon was not running.\n");
+    else process.stdout.write(ended ? "The daemon has stopped. Sessions keep running.\n" : "The daemon was not running.\n");
     return 0;
   },
 };
+
+/** Without --all no session is stopped: a grace period would mean nothing. --yes is harmless in a script. */
+function refuseWithoutAll({ flags }: Context): void {
+  if (flags.has("all") || flags.text("grace") === undefined) return;
+  throw new HoldfastError("usage", "--grace needs --all: without it no session is stopped", {
+    hint: "stop all sessions: holdfast down --all --grace TIME",
+  });
+}
 
 /** A daemon that cannot say what runs keeps nobody from ending it. */
 async function mayStopAll(context: Context): Promise<boolean> {
@@ -63,6 +73,6 @@ async function downAll(context: Context): Promise<number> {
 function tell(context: Context, { pid, stopped, orphans }: { pid: number; stopped: Session[]; orphans: Orphan[] }): number {
   const without = orphans.length > 0 ? `, and ${counted(orphans.length, "orphan")} without a session` : "";
   if (context.json) process.stdout.write(`${JSON.stringify({ pid, stopped, orphans })}\n`);
-  else process.stdout.write(`${counted(stopped.length, "session")} stopped${without}. The daemon has ended.\n`);
+  else process.stdout.write(`${counted(stopped.length, "session")} stopped${without}. The daemon has stopped.\n`);
   return 0;
 }

@@ -5,14 +5,15 @@ import { formatBytes } from "../table.ts";
 
 export const command: Command = {
   name: "du",
-  summary: "what takes how much room on disk",
+  summary: "show disk usage",
   onlyReads: true,
   usage: "",
-  description: "Every session with its recordings, the largest first, then the rest of the home. What is old goes with: holdfast prune.",
+  description:
+    "Lists each session with its recordings, the largest first, then the rest of the home. To remove old sessions: holdfast prune.",
   flags: {},
   examples: [
-    ["holdfast du", "the largest first"],
-    ["holdfast du --json", "in bytes, for a script"],
+    ["holdfast du", "list the largest first"],
+    ["holdfast du --json", "print bytes, for a script"],
   ],
   async run(context) {
     const use = await context.client.call("diskUse", {});

@@ -5,25 +5,26 @@ import { writeOut } from "../write-out.ts";
 
 export const command: Command = {
   name: "events",
-  summary: "what happened, one JSON per line",
+  summary: "print the event journal, one JSON object per line",
   onlyReads: true,
   printsJson: true,
   usage: "[-f] [--after [EPOCH:]SEQ] [--session NAME | --group GROUP] [--type T]",
   description:
-    "From the first event, or after a place. `seq` counts from 1 without gaps; come back with the last one you saw and you miss nothing.",
+    "Starts at the first event, or after a cursor. seq counts from 1 without gaps; continue with the last one you saw and you miss nothing.",
   flags: {
-    follow: { summary: "stay, and print what comes", short: "f" },
-    after: { value: "CURSOR", summary: "only what came after this: SEQ, or EPOCH:SEQ", complete: "nothing" },
-    session: { value: "NAME", summary: "only of this session (by id also of a removed one)", complete: "sessions" },
-    group: { value: "GROUP", summary: "only of this group: who joins, what is shared and said", complete: "groups" },
-    type: { value: "TYPE", summary: "only of these types (comma-separated)", multiple: true, complete: "nothing" },
+    follow: { summary: "keep running and print new events", short: "f" },
+    after: { value: "CURSOR", summary: "events after this cursor: SEQ, or EPOCH:SEQ", complete: "nothing" },
+    session: { value: "NAME", summary: "events of this session (by id, also of a removed one)", complete: "sessions" },
+    group: { value: "GROUP", summary: "events of this group: members, shared values, messages", complete: "groups" },
+    type: { value: "TYPE", summary: "events of these types (comma-separated)", multiple: true, complete: "nothing" },
   },
   examples: [
-    ["holdfast events", "all of them"],
-    ["holdfast events -f --after 42", "from 43 on, and what comes"],
-    ["holdfast events --session demo --type session.ended", "how it ended"],
-    ["holdfast events -f --group team", "what its members do there"],
+    ["holdfast events", "print all events"],
+    ["holdfast events -f --after 42", "print events from 43 on, and follow"],
+    ["holdfast events --session demo --type session.ended", "print how a session ended"],
+    ["holdfast events -f --group team", "follow a group"],
   ],
+  pages: ({ flags }) => !flags.has("follow"),
   async run(context) {
     const { flags } = context;
     const types = flags.list("type").flatMap((value) => value.split(","));

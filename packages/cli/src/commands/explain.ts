@@ -12,15 +12,15 @@ import { tellViewed } from "../viewed.ts";
 
 export const command: Command = {
   name: "explain",
-  summary: "why a session has the status it has",
+  summary: "explain why a session has its status",
   onlyReads: true,
   usage: "NAME",
   description:
-    "What is believed of its process, turn, attention and background work, by which evidence and how old that is, and what was seen besides.\nWhat nothing tells is unknown.",
+    "Shows the process, turn, attention and background work of a session, the evidence for each and its age. Without evidence the status is unknown.",
   flags: {},
   arguments: "sessions",
   examples: [
-    ["holdfast explain api", "what tells that it waits"],
+    ["holdfast explain api", "show why it is waiting"],
     ["holdfast explain api --json", "for a script"],
   ],
   async run(context) {
@@ -34,7 +34,7 @@ export const command: Command = {
 const SOURCES: Readonly<Record<Evidence["source"], string>> = {
   protocol: "its protocol",
   hook: "its hooks",
-  state_file: "a file of its own",
+  state_file: "one of its own files",
   title: "the terminal's title",
   screen: "its screen",
   processes: "its processes",
@@ -44,7 +44,7 @@ function render({ session, explanation }: { session: Session; explanation: Expla
   const { turn, attention, background, others, sources, unread, newer } = explanation;
   const now = Date.now();
   const by = (evidence: Evidence) => `by ${SOURCES[evidence.source]}, ${ago(evidence, now)}: ${plain(evidence.what)}`;
-  const unknown = sources.length === 0 ? "unknown: nothing tells it" : "unknown: nothing has told it yet";
+  const unknown = sources.length === 0 ? "unknown: this agent gives no evidence" : "unknown: no evidence yet";
   const rows: [string, string][] = [
     ["status", statusCell(session)],
     ["process", processOf(session)],
@@ -57,56 +57,53 @@ function render({ session, explanation }: { session: Session; explanation: Expla
       [
         "attention",
         attention
-          ? `${attention.value ? `waits for ${waitsFor({ attention: attention.value }, now)}` : "none"}, ${by(attention.evidence)}`
+          ? `${attention.value ? `waiting for ${waitsFor({ attention: attention.value }, now)}` : "none"}, ${by(attention.evidence)}`
           : unknown,
       ],
-      ["background", background ? `${background.value ? "something runs" : "nothing"}, ${by(background.evidence)}` : unknown],
+      ["background", background ? `${background.value ? "something is running" : "nothing"}, ${by(background.evidence)}` : unknown],
       ...(session.hung
         ? ([
-            [
-              "hung",
-              "no progress for a while: no new words or tokens, no word of a hook, no processor time of its tools; a spinner is no progress",
-            ],
+            ["hung", "no progress for a while: no new text or tokens, no hook report, no CPU time of its tools; a spinner does not count"],
           ] as [string, string][])
         : []),
       [
-        "can be told",
-        sources.length === 0 ? "by nothing: only its process is watched" : `by ${sources.map((source) => SOURCES[source]).join(", ")}`,
+        "detection",
+        sources.length === 0 ? "none: only the process is watched" : `by ${sources.map((source) => SOURCES[source]).join(", ")}`,
       ],
-      ...others.map((one): [string, string] => ["seen besides", `${claimed(one, now)}, ${by(one)}`]),
+      ...others.map((one): [string, string] => ["also seen", `${claimed(one, now)}, ${by(one)}`]),
     );
   }
   if (newer) {
     const record = `npm run record:agents -- ${session.agent} --version ${newer.version}`;
-    const stale = `may be stale: ${session.agent} ${newer.version} is newer than ${newer.recorded}, by which they were made`;
-    rows.push(["rules", plain(`${stale}; update holdfast, or record anew in a checkout of it: ${record}`)]);
+    const stale = `may be outdated: ${session.agent} ${newer.version} is newer than ${newer.recorded}, the version they were made for`;
+    rows.push(["rules", plain(`${stale}; update holdfast, or record the agent again in a checkout: ${record}`)]);
   }
   const [first] = unread;
   if (first !== undefined) {
     const file = plain(unread.length === 1 ? first : first.slice(0, first.lastIndexOf("/") + 1));
-    rows.push(["not taken", `${unread.length === 1 ? "something" : `${unread.length} things`} that its hooks told; set aside: ${file}`]);
+    rows.push(["ignored", `${unread.length === 1 ? "one hook report" : `${unread.length} hook reports`}; moved to ${file}`]);
   }
   return rows.map(([name, value]) => `${color("dim", name.padEnd(12))} ${value}`).join("\n");
 }
 
 function processOf({ name, pid, status, host, exit, kind, left = [] }: Session): string {
   const pids = left.map((each) => each.pid).join(", ");
-  const stays = left.length === 0 ? "" : `; still runs of it: pid ${pids} (end: holdfast stop ${plain(name)})`;
-  if (hasEnded(status)) return `has ended${exit ? ` (${exit.signal ?? `code ${exit.code ?? "not known"}`})` : ""}${stays}`;
-  if (status === "created") return `has not been started (start it: holdfast start ${plain(name)})`;
-  if (pid === null) return "is being started";
-  return `runs, pid ${pid}, by its keeper (${host})${kind === "shell" ? ": a shell works while it runs" : ""}`;
+  const stays = left.length === 0 ? "" : `; still running: pid ${pids} (end: holdfast stop ${plain(name)})`;
+  if (hasEnded(status)) return `has ended${exit ? ` (${exit.signal ?? `code ${exit.code ?? "unknown"}`})` : ""}${stays}`;
+  if (status === "created") return `not started (start it: holdfast start ${plain(name)})`;
+  if (pid === null) return "is starting";
+  return `running, pid ${pid}, kept by ${host}${kind === "shell" ? ": a shell counts as working while it runs" : ""}`;
 }
 
 function claimed({ claim }: Evidence, now: number): string {
   const parts = [
     ...(claim.turn ? [claim.turn] : []),
-    ...(claim.attention ? [`waits for ${waitsFor({ attention: claim.attention }, now)}`] : []),
+    ...(claim.attention ? [`waiting for ${waitsFor({ attention: claim.attention }, now)}`] : []),
     ...(claim.background === undefined ? [] : [claim.background ? "background work" : "no background work"]),
   ];
-  return parts.join(", ") || "no wish";
+  return parts.join(", ") || "nothing wanted";
 }
 
 function ago({ at, settled }: Evidence, now: number): string {
-  return `${formatDuration(Math.max(0, now - Date.parse(at)))} ago${settled === false ? ", in motion" : ""}`;
+  return `${formatDuration(Math.max(0, now - Date.parse(at)))} ago${settled === false ? ", still changing" : ""}`;
 }

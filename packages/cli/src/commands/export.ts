@@ -6,23 +6,23 @@ const FORMATS = ["asciicast", "text", "html"] as const;
 
 export const command: Command = {
   name: "export",
-  summary: "write a session's recording to a file: asciicast, text or HTML",
+  summary: "export a recording to a file: asciicast, text or HTML",
   onlyReads: true,
   usage: "NAME --asciicast FILE|--text FILE|--html FILE [--run N] [--force]",
   description:
-    "An asciicast plays with its times in asciinema's players; a marker says where times are not known. Text is what logs prints; HTML is\nthe same with colours, in one file without scripts. FILE - is standard output. A file that exists is replaced only with --force.",
+    "An asciicast plays in asciinema's players; markers show where times are unknown. Text is the output of holdfast logs. HTML is the same with colors, in one file without scripts. FILE - is standard output. An existing file is replaced only with --force.",
   flags: {
     asciicast: { value: "FILE", summary: "asciicast v2, for asciinema play and asciinema-player", complete: "files" },
-    text: { value: "FILE", summary: "as logs prints it", complete: "files" },
-    html: { value: "FILE", summary: "with colours, for a browser", complete: "files" },
-    run: { value: "N", summary: "of this run of the session (default: the last)", complete: "nothing" },
-    force: { summary: "replace a file that exists" },
+    text: { value: "FILE", summary: "plain text, like holdfast logs", complete: "files" },
+    html: { value: "FILE", summary: "HTML with colors", complete: "files" },
+    run: { value: "N", summary: "run number (default: the last run)", complete: "nothing" },
+    force: { summary: "replace an existing file" },
   },
   arguments: "sessions",
   examples: [
-    ["holdfast export build --asciicast build.cast", "then: asciinema play build.cast"],
-    ["holdfast export build --html build.html --force", "for a browser, over an older one"],
-    ["holdfast export build --text - | less", "to read"],
+    ["holdfast export build --asciicast build.cast", "then run asciinema play build.cast"],
+    ["holdfast export build --html build.html --force", "write HTML, replacing an older file"],
+    ["holdfast export build --text - | less", "read the recording"],
   ],
   async run(context) {
     const { flags } = context;
@@ -30,11 +30,15 @@ export const command: Command = {
     const [format, ...more] = FORMATS.filter((name) => flags.text(name) !== undefined);
     const file = flags.text(format ?? "");
     if (format === undefined || more.length > 0 || file === undefined || file === "") {
-      throw new HoldfastError("usage", "say one format and its file", { hint: "--asciicast FILE, --text FILE or --html FILE" });
+      throw new HoldfastError("usage", "expected one format and its file", { hint: "--asciicast FILE, --text FILE or --html FILE" });
     }
     if (file === "-" && context.json) {
-      throw new HoldfastError("usage", "--json and - both write to standard output", { hint: "name a file, or leave out --json" });
+      throw new HoldfastError("usage", "--json and - cannot be used together: both write to standard output", {
+        hint: "name a file, or omit --json",
+      });
     }
+    if (file === "-" && flags.has("force"))
+      throw new HoldfastError("usage", "--force is for files, and - is standard output", { hint: "leave out --force, or name a file" });
     const { exportRecording } = await import("../export/export.ts");
     await exportRecording(context, { ref, format, file, run: runNumber(flags), force: flags.has("force") });
     return 0;

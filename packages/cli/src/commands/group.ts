@@ -2,17 +2,17 @@ import type { Command } from "../command.ts";
 
 export const command: Command = {
   name: "group",
-  summary: "sessions that work together: members, a coordinator, shared values and messages",
+  summary: "manage groups of sessions: members, shared values, messages",
   usage: "VERB …",
   description:
-    "A group has a goal, members, of which one coordinates, values that all of them read and write, and a log of what was said to all. Groups nest by their paths: what\nis shared in team is read in team/research as well, and not the other way round. Agents in a group do all of this themselves, by the same commands\nor by tools; what they may, ends with the groups they are in. holdfast spawn AGENT --group GROUP starts one that is told who its peers are.",
+    "A group has a goal, members, one coordinator, shared values and a log of messages. Groups nest by path: members of team/research read the values of team, but not the other way round. Agents in a group use the same commands, or tools, within their own groups. holdfast spawn AGENT --group GROUP starts an agent that learns its peers.",
   flags: {},
   arguments: "nothing",
   examples: [
-    ["holdfast group join team api web", "two sessions that know each other from now on"],
-    ["holdfast group peers api", "who else is there for one of them"],
-    ["holdfast group share team port 3000", "a value for all of them"],
-    ["holdfast group send team 'the API is frozen now'", "words for all of them"],
+    ["holdfast group join team api web", "put two sessions into a group"],
+    ["holdfast group peers api", "list the peers of a session"],
+    ["holdfast group share team port 3000", "share a value with all members"],
+    ["holdfast group send team 'the API is frozen now'", "send a message to all members"],
   ],
   verbs: {
     ls: () => import("./group/ls.ts"),

@@ -9,21 +9,21 @@ import { printNotes } from "../workspace-text.ts";
 
 export const command: Command = {
   name: "keep",
-  summary: "merge one agent's work of a tournament, and remove the others'",
+  summary: "merge one entry of a tournament and remove the others",
   usage: "NAME [--squash | --rebase] [--into BRANCH] [--commit MESSAGE] [--message TEXT] [--push] [--yes]",
   description:
-    "First it is merged, as `holdfast workspace merge` does; if that cannot be, nothing is changed. Then the sessions of the others are stopped and their\nworkspaces removed, all of which comes back with: holdfast workspace recover NAME. Cut short, it goes on when it is asked again.",
-  flags: { ...mergeFlags, yes: { summary: "do not ask", short: "y" } },
+    "Merges the entry like holdfast workspace merge; if that fails, nothing changes. Then it stops the sessions of the other entries and removes their workspaces. holdfast workspace recover NAME brings one back. If interrupted, run the command again to finish.",
+  flags: { ...mergeFlags, yes: { summary: "do not ask for confirmation", short: "y" } },
   arguments: "entries",
   examples: [
-    ["holdfast keep fix-2", "says what it will do, and asks"],
-    ["holdfast keep fix-2 --squash --yes", "as one commit, in a script"],
-    ["holdfast keep fix-2 --commit 'Fix the login'", "with what it left uncommitted"],
+    ["holdfast keep fix-2", "preview and confirm"],
+    ["holdfast keep fix-2 --squash --yes", "squash into one commit, in a script"],
+    ["holdfast keep fix-2 --commit 'Fix the login'", "include uncommitted files"],
   ],
   async run(context) {
     const [name, ...more] = context.args;
     if (name === undefined || more.length > 0)
-      throw new HoldfastError("usage", "say which one to keep", { hint: "for example: holdfast keep fix-2" });
+      throw new HoldfastError("usage", "name the entry to keep", { hint: "for example: holdfast keep fix-2" });
     const body = mergeBody(context.flags);
     const tournament = await context.client.call("getTournament", { params: { ref: name } });
     const entry = entryNamed(tournament, name);
@@ -39,10 +39,10 @@ export const command: Command = {
     const { merged, removed, notes } = kept;
     const lines = [
       merged === null
-        ? `${plain(entry.name)} was merged before`
+        ? `${plain(entry.name)} was already merged`
         : `${plain(entry.name)}: ${merged.commits === 1 ? "1 commit is" : `${counted(merged.commits, "commit")} are`} in ${plain(merged.into)}, now at ${merged.commit.slice(0, 10)}`,
       ...removed.map(
-        ({ workspace }) => `${plain(workspace.name)} removed; to bring it back: holdfast workspace recover ${plain(workspace.name)}`,
+        ({ workspace }) => `${plain(workspace.name)} removed; recover it: holdfast workspace recover ${plain(workspace.name)}`,
       ),
     ];
     process.stdout.write(`${lines.join("\n")}\n`);
@@ -55,23 +55,23 @@ export const command: Command = {
 function entryNamed({ name: of, entries }: Tournament, name: string): TournamentEntry {
   const found = entries.find((entry) => [entry.name, entry.session?.id, entry.workspace?.name, entry.workspace?.id].includes(name));
   if (found) return found;
-  throw new HoldfastError("usage", `${of} is a tournament: say which one of it to keep`, {
+  throw new HoldfastError("usage", `${of} is a tournament; name one of its entries`, {
     candidates: entries.map((entry) => entry.name),
-    hint: `compare them: holdfast compare ${of}`,
+    hint: `compare the entries: holdfast compare ${of}`,
   });
 }
 
 async function isMeant(tournament: Tournament, entry: TournamentEntry): Promise<boolean> {
   const others = tournament.entries.filter((each) => each !== entry && each.workspace !== null && each.workspace.removedAt === null);
   if (!process.stdin.isTTY || !process.stderr.isTTY)
-    throw new HoldfastError("usage", `this merges ${entry.name} and removes ${counted(others.length, "workspace")}`, {
-      hint: "say --yes; what is removed can be recovered",
+    throw new HoldfastError("usage", `confirmation needed: this merges ${entry.name} and removes ${counted(others.length, "workspace")}`, {
+      hint: "pass --yes; removed workspaces can be recovered",
     });
   const lines = [
-    `${plain(entry.name)} (${plain(entry.agent)}) ${entry.workspace?.ahead === 0 && !entry.workspace.dirty ? "has nothing more to be" : "is"} merged${entry.workspace?.base ? ` into ${plain(entry.workspace.base)}` : ""}${working(entry)}.`,
+    `${plain(entry.name)} (${plain(entry.agent)}) ${entry.workspace?.ahead === 0 && !entry.workspace.dirty ? "has nothing left to be" : "is"} merged${entry.workspace?.base ? ` into ${plain(entry.workspace.base)}` : ""}${working(entry)}.`,
     ...others.map(
       (each) =>
-        `${plain(each.name)} (${plain(each.agent)}) goes${working(each)}: ${workOf(each)}; holdfast workspace recover ${plain(each.name)} brings it back.`,
+        `${plain(each.name)} (${plain(each.agent)}) will be removed${working(each)}: ${workOf(each)}; recover it: holdfast workspace recover ${plain(each.name)}.`,
     ),
   ];
   process.stderr.write(`${lines.join("\n")}\n`);
@@ -89,5 +89,5 @@ function workOf({ workspace }: TournamentEntry): string {
     workspace?.ahead ? counted(workspace.ahead, "commit") : "",
     workspace?.changes ? counted(workspace.changes, "uncommitted file") : "",
   ].filter(Boolean);
-  return parts.length === 0 ? "nothing was done in it" : parts.join(", ");
+  return parts.length === 0 ? "no changes" : parts.join(", ");
 }

@@ -8,17 +8,17 @@ export const command: Command = {
   summary: "press keys in a session: C-c, Up, Escape, …",
   usage: "NAME KEY…",
   description:
-    "A key is one character, or Enter Tab Escape Space BSpace Up Down Left Right Home End PageUp PageDown IC DC F1…F12; before it C-, M- or S-.",
+    "A key is one character, or Enter Tab Escape Space BSpace Up Down Left Right Home End PageUp PageDown IC DC F1…F12, with C-, M- or S- before it if needed.",
   flags: {},
   arguments: "sessions",
   examples: [
-    ["holdfast keys build C-c", "interrupt it"],
-    ["holdfast keys demo Up Enter", "the last prompt again"],
+    ["holdfast keys build C-c", "interrupt the program"],
+    ["holdfast keys demo Up Enter", "repeat the last prompt"],
   ],
   async run(context) {
     const [ref, ...keys] = context.args;
     if (ref === undefined || keys.length === 0)
-      throw new HoldfastError("usage", "say which session and which keys", { hint: "for example: holdfast keys build C-c" });
+      throw new HoldfastError("usage", "expected a session and keys", { hint: "for example: holdfast keys build C-c" });
     const reply = await context.client.call("pressKeys", { params: { ref }, body: { keys } });
     const { session, pressed, waitingBytes } = reply;
     const done = `${pressed === 1 ? "1 key" : `${pressed} keys`} pressed in ${plain(session.name)}`;

@@ -4,17 +4,18 @@ import { oneName } from "../select.ts";
 
 export const command: Command = {
   name: "last",
-  summary: "what a session's agent said last",
+  summary: "print an agent's last answer",
   onlyReads: true,
   usage: "NAME",
   description:
-    "Its final answer, as it told it itself at the end of a turn; nothing is read off a screen. Where it does not tell, the exit code is 26.",
+    "Prints the final answer that the agent reported at the end of its turn. Nothing is read from the screen. If the agent reports no answer, the exit code is 26.",
   flags: {},
   arguments: "sessions",
   examples: [
-    ["holdfast last api", "the whole of it"],
+    ["holdfast last api", "print the whole answer"],
     ["holdfast last api --json", "with its turn and time"],
   ],
+  pages: () => true,
   async run(context) {
     const { session, ...last } = await context.client.call("getLastReply", { params: { ref: oneName(context, "last NAME") } });
     if (context.json) {
@@ -22,7 +23,7 @@ export const command: Command = {
       return 0;
     }
     process.stdout.write(`${process.stdout.isTTY ? printable(last.reply) : last.reply}\n`);
-    if (last.cut) process.stderr.write(`holdfast: it is longer; the first ${last.reply.length} characters were kept\n`);
+    if (last.cut) process.stderr.write(`holdfast: the answer is longer; the first ${last.reply.length} characters were recorded\n`);
     return 0;
   },
 };

@@ -4,24 +4,25 @@ import { oneName, runNumber, wholeNumber } from "../select.ts";
 
 export const command: Command = {
   name: "logs",
-  summary: "what a session printed",
+  summary: "print the output of a session",
   onlyReads: true,
   usage: "NAME [-f] [--tail N] [--since 10m] [--raw] [--run N]",
   description:
-    "As a person would have read it at the end: progress bars and spinners collapse to their last state, colours and other\nescape sequences are left out. --raw gives every byte as the program wrote it. A line in [… …] says where output was not recorded, as on a\nfull disk.",
+    "Prints the output as a person would have read it: progress bars and spinners collapse to their last state, and escape sequences are removed. --raw prints the original bytes. A line in [… …] marks output that was not recorded, for example because the disk was full.",
   flags: {
-    follow: { summary: "stay, and print what comes until the session ends; with its next runs, if it is restarted", short: "f" },
-    tail: { value: "N", summary: "only the last N lines", short: "n", complete: "nothing" },
-    since: { value: "TIME", summary: "only what came in the last 10m, 2h, …", complete: "nothing" },
-    raw: { summary: "every byte, with escape sequences" },
-    run: { value: "N", summary: "of this run of the session (default: the last)", complete: "nothing" },
+    follow: { summary: "keep running and print new output until the session ends, including its restarts", short: "f" },
+    tail: { value: "N", summary: "the last N lines", short: "n", complete: "nothing" },
+    since: { value: "TIME", summary: "output of the last 10m, 2h, …", complete: "nothing" },
+    raw: { summary: "the original bytes, with escape sequences" },
+    run: { value: "N", summary: "run number (default: the last run)", complete: "nothing" },
   },
   arguments: "sessions",
   examples: [
-    ["holdfast logs build", "all of it"],
-    ["holdfast logs build -f --tail 20", "the end, and what comes"],
-    ["holdfast logs build --raw > build.bytes", "byte for byte"],
+    ["holdfast logs build", "print all output"],
+    ["holdfast logs build -f --tail 20", "print the last lines and follow"],
+    ["holdfast logs build --raw > build.bytes", "save the original bytes"],
   ],
+  pages: ({ flags }) => !flags.has("follow") && !flags.has("raw"),
   async run(context) {
     const { flags } = context;
     const ref = oneName(context, "logs NAME");
@@ -43,5 +44,5 @@ export const command: Command = {
 
 async function tellTranscript({ client }: Context, ref: string): Promise<void> {
   const { sessions } = await client.call("listSessions", { query: { names: [ref] } });
-  if (sessions[0]?.kind === "conversation") process.stderr.write(`what was said and done: holdfast transcript ${ref}\n`);
+  if (sessions[0]?.kind === "conversation") process.stderr.write(`read the conversation: holdfast transcript ${ref}\n`);
 }

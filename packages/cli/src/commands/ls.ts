@@ -2,7 +2,8 @@ import { counted } from "@holdfast/platform/units";
 import { type Command, type Context, SELECTION_FLAGS } from "../command.ts";
 import { listTree } from "../list-tree.ts";
 import { tellMail } from "../mail-note.ts";
-import { selectionOf } from "../select.ts";
+import { selectionOf, warnOfUnknownAgents } from "../select.ts";
+import { inOrder } from "../session-order.ts";
 import { sessionTable } from "../table.ts";
 
 export const command: Command = {
@@ -11,28 +12,29 @@ export const command: Command = {
   onlyReads: true,
   usage: "[NAME…] [--all] [--status S] [--agent A] [--tree] [--wide] [--watch]",
   description:
-    "Sessions that run, and those that have failed and that nobody has looked at since (attach, show, logs, transcript, chat, digest); with --all also those that have ended, and where each keeps what it printed (on a terminal only if it is wide enough).\n\ndone and failed have ended by themselves, stopped was ended by somebody; lost vanished with its keeper, and show NAME says what to do.\nA session that is to be restarted says when, or that it was given up.",
+    "Lists running sessions, and failed sessions that nobody has viewed since (attach, show, logs, transcript, chat, digest). --all adds the sessions that have ended and the path of each recording, if the terminal is wide enough.\n\ndone and failed sessions ended by themselves. stopped sessions were ended by somebody. lost sessions vanished with their keeper; show NAME says what to do. A session that will restart shows when, or that Holdfast gave up.",
   flags: {
     ...SELECTION_FLAGS,
-    all: { summary: "also those that have ended", short: "a" },
-    wide: { summary: "with CPU, memory, processes, tokens and cost of each", short: "l" },
-    tree: { summary: "under those that started them; with NAME, all that descends from it" },
-    watch: { summary: "stay, and show changes as they happen", short: "w" },
+    all: { summary: "include sessions that have ended", short: "a" },
+    wide: { summary: "show CPU, memory, processes, tokens, cost, pid and id", short: "l" },
+    tree: { summary: "show sessions below the session that started them; with NAME, only its descendants" },
+    watch: { summary: "keep running and show changes as they happen", short: "w" },
   },
   arguments: "sessions",
   examples: [
-    ["holdfast ls", "what runs"],
-    ["holdfast ls --all --json", "everything, for a script"],
-    ["holdfast ls --status failed,lost", "what needs a look"],
-    ["holdfast ls --tree", "who started whom"],
-    ["holdfast ls --wide --watch", "what each uses, as it changes"],
+    ["holdfast ls", "list running sessions"],
+    ["holdfast ls --all --json", "print everything, for a script"],
+    ["holdfast ls --status failed,lost", "list sessions that need attention"],
+    ["holdfast ls --tree", "show which session started which"],
+    ["holdfast ls --wide --watch", "watch the resource usage"],
   ],
   async run(context) {
     const query = { ...selectionOf(context), usage: context.flags.has("wide"), unseen: true };
     if (context.flags.has("tree") && !context.flags.has("watch")) return tree(context, query);
     if (context.flags.has("watch")) return (await import("../watch-sessions.ts")).watchSessions(context, query);
     const { sessions, unread } = await context.client.call("listSessions", { query });
-    process.stdout.write(`${context.json ? JSON.stringify(sessions) : render(sessions, context)}\n`);
+    process.stdout.write(`${context.json ? JSON.stringify(sessions) : render(inOrder(sessions), context)}\n`);
+    if (query.agent) await warnOfUnknownAgents(context, sessions);
     if (!context.json && !query.all && sessions.every(({ endedAt }) => endedAt !== null)) await tellLost(context);
     if (!context.json) tellMail(unread);
     return 0;
@@ -42,6 +44,7 @@ export const command: Command = {
 async function tree(context: Context, query: ReturnType<typeof selectionOf> & { usage: boolean }): Promise<number> {
   const { sessions, branches } = await listTree(context.client, query);
   process.stdout.write(`${context.json ? JSON.stringify(sessions) : render(sessions, context, branches)}\n`);
+  if (query.agent) await warnOfUnknownAgents(context, sessions);
   return 0;
 }
 
@@ -54,10 +57,10 @@ function render(sessions: Parameters<typeof sessionTable>[0], context: Context, 
       outputs: context.flags.has("all"),
       usage: context.flags.has("wide"),
     });
-  if (context.flags.list("status").length + context.flags.list("agent").length > 0) return "No session fits.";
+  if (context.flags.list("status").length + context.flags.list("agent").length > 0) return "No session matches.";
   return context.flags.has("all")
     ? "No sessions yet. Start one: holdfast spawn demo"
-    : "Nothing runs. Start something: holdfast spawn demo. Ended ones: holdfast ls --all";
+    : "Nothing is running. Start a session: holdfast spawn demo. List ended sessions: holdfast ls --all";
 }
 
 /** After a reboot it is the first thing that somebody asks. */
@@ -66,6 +69,6 @@ async function tellLost({ client }: Context): Promise<void> {
   const lost = (await client.call("status", {}).catch(() => undefined))?.sessions.lost ?? 0;
   if (lost > 0)
     process.stdout.write(
-      `${counted(lost, "session")} ran when the machine, or what kept them, went down. Bring them back: holdfast restore\n`,
+      `${counted(lost, "session")} ran when the machine or the tmux server went down. Bring them back: holdfast restore\n`,
     );
 }

@@ -2,15 +2,15 @@ import type { Command } from "../command.ts";
 
 export const command: Command = {
   name: "mcp",
-  summary: "tools of Holdfast for agents, over the Model Context Protocol",
+  summary: "provide Holdfast's tools to agents over the Model Context Protocol",
   usage: "[VERB …]",
   description:
-    "Every agent that Holdfast starts has these tools already, with a token of its own: it starts and stops children, talks to peers, shares values,\nasks people. Without a verb it serves them on its input and output, as an agent that was started elsewhere starts it;\ninstall says what to put into that agent's configuration.",
+    "Agents started by Holdfast have these tools already, each with its own token. They start and stop children, message peers, share values and ask people. Without a verb, holdfast mcp serves the tools on standard input and output, for an agent started elsewhere. install prints the entry for that agent's configuration.",
   flags: {},
   arguments: "nothing",
   examples: [
-    ["holdfast mcp", "serves an agent on standard input and output"],
-    ["holdfast mcp install claude", "prints what makes claude start it"],
+    ["holdfast mcp", "serve an agent on standard input and output"],
+    ["holdfast mcp install claude", "print the entry for claude's configuration"],
   ],
   verbs: {
     serve: () => import("./mcp/serve.ts"),

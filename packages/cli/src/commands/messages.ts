@@ -11,33 +11,33 @@ import { cut, widthOf } from "../table.ts";
 
 export const command: Command = {
   name: "messages",
-  summary: "what was said to agents and to you, and how far it has come",
+  summary: "list messages and their delivery state",
   usage: "[NAME | --mine [--wait 1m | --peek] | --thread ID | cancel ID]",
   description:
-    "The newest hundred, oldest first. queued waits for its turn; injected: the agent has it; turn started: it works on it; replied; failed\nsays why. cancel takes back one that is queued.\n\n--mine prints what waits for you, or inside an agent for that agent, and from then on it counts as read: nobody else is given it, and it\nis not handed over a second time.",
+    "Lists the newest hundred messages, oldest first. queued: waits for its turn. injected: the agent has it. turn started: the agent works on it. replied: answered. failed: not delivered, with the reason. cancel withdraws a queued message.\n\n--mine prints the messages for you, or inside an agent those for the agent, and marks them as read. Read messages are not delivered again.",
   flags: {
-    mine: { summary: "read what waits for you" },
-    wait: { value: "TIME", summary: "with --mine: if there is nothing, until there is, at most so long", complete: "nothing" },
-    peek: { summary: "with --mine: all that was ever sent to you, and nothing counts as read" },
-    thread: { value: "ID", summary: "only those that answer each other, by the id of the first", complete: "nothing" },
+    mine: { summary: "read your messages" },
+    wait: { value: "TIME", summary: "with --mine: wait at most this long for a message", complete: "nothing" },
+    peek: { summary: "with --mine: show all messages ever sent to you; mark none as read" },
+    thread: { value: "ID", summary: "show the messages of this thread, by the id of the first", complete: "nothing" },
   },
   arguments: "messages",
   examples: [
-    ["holdfast messages", "all that you may know of"],
-    ["holdfast messages demo --json", "to one session, with texts and answers"],
-    ["holdfast messages --mine", "what agents and others have sent to you"],
-    ["holdfast messages --mine --wait 10m --json", "a program waits for what its peers say"],
-    ["holdfast messages cancel k7f2m9q4xw", "one that is still queued"],
+    ["holdfast messages", "list all messages you may see"],
+    ["holdfast messages demo --json", "list the messages to one session, with texts and answers"],
+    ["holdfast messages --mine", "read your messages"],
+    ["holdfast messages --mine --wait 10m --json", "wait for a message, in a program"],
+    ["holdfast messages cancel k7f2m9q4xw", "withdraw a queued message"],
   ],
   async run(context) {
     const { flags } = context;
     const [first, second, ...more] = context.args;
     const mine = flags.has("mine");
     if (more.length > 0 || (second !== undefined && first !== "cancel") || (mine && first !== undefined)) {
-      throw new HoldfastError("usage", "say NAME, --mine, or cancel ID", { hint: "see: holdfast messages --help" });
+      throw new HoldfastError("usage", "expected NAME, --mine, or cancel ID", { hint: "see: holdfast messages --help" });
     }
     const needsMine = ["wait", "peek"].find((flag) => flags.has(flag));
-    if (needsMine !== undefined && !mine) throw new HoldfastError("usage", `--${needsMine} is about --mine`);
+    if (needsMine !== undefined && !mine) throw new HoldfastError("usage", `--${needsMine} needs --mine`);
     if (first === "cancel" && second !== undefined) return cancel(context, second);
     return mine && !flags.has("peek") ? read(context) : list(context, { session: first, mine, thread: flags.text("thread") });
   },
@@ -45,7 +45,7 @@ export const command: Command = {
 
 async function cancel(context: Context, id: string): Promise<number> {
   const message = await context.client.call("cancelMessage", { params: { id } });
-  process.stdout.write(context.json ? `${JSON.stringify(message)}\n` : `${id} to ${plain(message.name)} was taken back\n`);
+  process.stdout.write(context.json ? `${JSON.stringify(message)}\n` : `${id} to ${plain(message.name)} was withdrawn\n`);
   return 0;
 }
 
@@ -65,16 +65,16 @@ async function read(context: Context): Promise<number> {
     more = page.more || (messages.length === 0 && performance.now() < until);
   }
   if (context.json) process.stdout.write(`${JSON.stringify(messages)}\n`);
-  else process.stdout.write(messages.length === 0 ? "Nothing waits for you.\n" : `${messages.map(whole).join("\n\n")}\n`);
+  else process.stdout.write(messages.length === 0 ? "No messages for you.\n" : `${messages.map(whole).join("\n\n")}\n`);
   const last = messages.at(-1);
-  if (last && process.stdout.isTTY) process.stdout.write(color("dim", `answer it: holdfast send --reply-to ${last.id} 'TEXT'\n`));
+  if (last && process.stdout.isTTY) process.stdout.write(color("dim", `reply: holdfast send --reply-to ${last.id} 'TEXT'\n`));
   return 0;
 }
 
 function whole({ id, fromName, principal, group, replyTo, queuedAt, text, words }: ReadMessage): string {
   const age = formatDuration(Math.max(0, Date.now() - Date.parse(queuedAt)));
   const about = [`from ${plain(fromName)}`, ...(group === null ? [] : [`to ${plain(group)}`]), `${age} ago`];
-  if (replyTo !== null) about.push(`answers ${replyTo}`);
+  if (replyTo !== null) about.push(`reply to ${replyTo}`);
   // An agent is to see that it is not the user who speaks; a person sees whom it is from.
   const lines = (principal === null ? words : text).split(/\r?\n/).map((line) => `  ${plain(line.replaceAll("\t", "    "))}`);
   return [color("bold", id) + color("dim", `  ${about.join(", ")}`), ...lines].join("\n");

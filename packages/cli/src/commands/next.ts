@@ -10,18 +10,18 @@ import { newsOf } from "../viewed.ts";
 
 export const command: Command = {
   name: "next",
-  summary: "attach to the session that has waited longest for a person",
+  summary: "attach to the session that has waited longest",
   usage: "[--idle] [--read-only]",
   description:
-    "Those that wait for an approval, an answer, trust or a login come first, the longest-waiting before the others; then those that hang;\nthen those that have failed and that nobody has looked at since: of one that has ended you see what show tells.\nWhile you are attached, Ctrl+] does the same, and goes round. When none waits, the exit code is 24.",
+    "First come sessions that wait for an approval, an answer, trust or a login, the longest wait first. Then come sessions that hang, then failed sessions that nobody has viewed. An ended session is shown as by holdfast show.\n\nWhile attached, Ctrl+] moves to the next session. If no session waits, the exit code is 24.",
   flags: {
-    idle: { summary: "also those that have ended their turn and wait for a prompt" },
-    "read-only": { summary: "look only", short: "r" },
+    idle: { summary: "include sessions that have finished their turn and wait for a prompt" },
+    "read-only": { summary: "attach read-only", short: "r" },
   },
   examples: [
-    ["holdfast next", "who needs me?"],
-    ["holdfast next --json", "which one that is"],
-    ["holdfast next --idle", "also those that are done"],
+    ["holdfast next", "go to the session that needs you"],
+    ["holdfast next --json", "print which session that is"],
+    ["holdfast next --idle", "include sessions that are idle"],
   ],
   async run(context) {
     const here = process.env.HOLDFAST_RUN?.replace(/-\d+$/, "");
@@ -54,7 +54,7 @@ async function showEnded(context: Context, next: Session): Promise<number> {
   const code = await show.run({ ...context, args: [next.id] });
   const read = next.kind === "conversation" ? "transcript" : "logs";
   const name = plain(next.name);
-  process.stdout.write(`\nRead what it said: holdfast ${read} ${name}; go on with it: holdfast resume ${name}\n`);
+  process.stdout.write(`\nRead its output: holdfast ${read} ${name}; continue it: holdfast resume ${name}\n`);
   return code ?? 0;
 }
 
@@ -65,8 +65,8 @@ async function chooseNext(context: Context, current: string | undefined, failed 
   const next = nextWaiting(sessions, { current, idle, failed });
   if (next) return next;
   const other = sessions.some(({ id }) => id === current) ? "no other session" : "no session";
-  throw new HoldfastError("nothing_waits", `${other} waits for a person`, {
-    hint: idle ? "see what each does: holdfast ls" : "with those that are done with their turn: holdfast next --idle",
+  throw new HoldfastError("nothing_waits", `${other} is waiting for a person`, {
+    hint: idle ? "list all sessions: holdfast ls" : "include idle sessions: holdfast next --idle",
   });
 }
 
@@ -77,9 +77,9 @@ async function attachTo(context: Context, next: Session, { readOnly, from }: { r
   const plan = await context.client.call("attachSession", { params: { ref: next.id }, body: { readOnly, from, client: thisTerminal() } });
   if (plan.switched) return 0;
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
-    throw new HoldfastError("not_a_terminal", "next needs a terminal", { hint: "which one it is: holdfast next --json" });
+    throw new HoldfastError("not_a_terminal", "next needs a terminal", { hint: "print the session instead: holdfast next --json" });
   }
-  const why = next.attention ? ` waits for ${waitsFor(next, Date.now())}` : ` is ${next.status}`;
+  const why = next.attention ? ` is waiting for ${waitsFor(next, Date.now())}` : ` is ${next.status}`;
   process.stdout.write(`${plain(next.name)}${why}\n`);
   const { follow } = await import("./attach.ts");
   return follow(context, plan, await newsOf(context, next.id));

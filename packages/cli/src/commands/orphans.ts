@@ -6,23 +6,23 @@ import { plain } from "../plain.ts";
 
 export const command: Command = {
   name: "orphans",
-  summary: "what runs here without a record: list, adopt or stop it",
+  summary: "list, adopt and stop processes without a record",
   stops: true,
   usage: "[ls | adopt ID | stop ID [--grace 5s]]",
   description:
-    "A run that a keeper keeps though no session says so can be adopted: it is a session again, unless its files\n(sessions/ID in the home) are gone too. That, and a process that outlived its run, goes on as it is, and can only be stopped.",
+    "An orphan is a process that runs under this home but belongs to no session. A run whose files (sessions/ID in the home) exist can be adopted and becomes a session again. Other orphans can only be stopped.",
   arguments: "nothing",
-  flags: { grace: { value: "TIME", summary: "with stop: how long to wait before SIGKILL (default 5s)", complete: "nothing" } },
+  flags: { grace: { value: "TIME", summary: "with stop: time before SIGKILL (default 5s)", complete: "nothing" } },
   examples: [
-    ["holdfast orphans", "what there is, and why"],
-    ["holdfast orphans adopt k7f2m9q4xw-1", "make it a session again"],
+    ["holdfast orphans", "list the orphans, with reasons"],
+    ["holdfast orphans adopt k7f2m9q4xw-1", "turn it into a session again"],
     ["holdfast orphans stop pid-4711", "end it"],
   ],
   async run(context) {
     const [verb = "ls", id, ...more] = context.args;
     if (verb === "ls" && id === undefined) return list(context);
     if (id === undefined || more.length > 0 || !["adopt", "stop"].includes(verb)) {
-      throw new HoldfastError("usage", "say ls, adopt ID or stop ID", { hint: "see: holdfast orphans --help" });
+      throw new HoldfastError("usage", "expected ls, adopt ID or stop ID", { hint: "see: holdfast orphans --help" });
     }
     return verb === "adopt" ? adopt(context, id) : stop(context, id);
   },
@@ -31,7 +31,7 @@ export const command: Command = {
 async function list(context: Context): Promise<number> {
   const { orphans } = await context.client.call("listOrphans", {});
   if (context.json) process.stdout.write(`${JSON.stringify(orphans)}\n`);
-  else process.stdout.write(orphans.length === 0 ? "Nothing runs without a record.\n" : `${orphans.flatMap(render).join("\n")}\n`);
+  else process.stdout.write(orphans.length === 0 ? "No orphans.\n" : `${orphans.flatMap(render).join("\n")}\n`);
   return 0;
 }
 

@@ -2,15 +2,15 @@ import type { Command } from "../command.ts";
 
 export const command: Command = {
   name: "personas",
-  summary: "the roles that agents can be given here",
+  summary: "list the roles that agents can take",
   usage: "[VERB] …",
   description:
-    "A persona is a markdown file: name, description, agent, model and tools in its front matter, and below it what the agent is told to be.\nOf two with one name the first of these is used: .holdfast/personas of the project, personas beside your config.toml, .claude/agents of the\nproject, ~/.claude/agents. Files that you have for Claude Code work as they are.",
+    "A persona is a markdown file. Its front matter has name, description, agent, model and tools; the text below it is the agent's instructions. If two personas have the same name, the first of these locations wins: .holdfast/personas of the project, personas next to your config.toml, .claude/agents of the project, ~/.claude/agents. Agent files for Claude Code work as they are.",
   flags: {},
   arguments: "nothing",
   examples: [
-    ["holdfast personas", "those of this directory's project, and your own"],
-    ["holdfast personas show code-reviewer", "one of them, with what it is told"],
+    ["holdfast personas", "list the personas of this project and your own"],
+    ["holdfast personas show code-reviewer", "show one persona with its instructions"],
   ],
   verbs: { ls: () => import("./personas/ls.ts"), show: () => import("./personas/show.ts") },
   run: async () => 0,

@@ -11,28 +11,29 @@ export const command: Command = {
   summary: "remove old ended sessions",
   usage: "[--conversations] [--dry-run] [--older-than 7d] [--keep-size 1G] [--yes]",
   description:
-    "By the policy in config.toml (ended sessions older than 30d, or beyond 10G together), or by what you say here. Lists what goes and asks\nfirst. A running session is never removed, nor one that nobody has looked at since it ended (logs, show). What is removed cannot be\nbrought back.",
+    "Removes by the policy in config.toml (ended more than 30d ago, or more than 10G in total), or by the flags. It lists the sessions and asks for confirmation. Running sessions, and ended sessions that nobody has viewed (logs, show), are never removed. Removed sessions cannot be restored.",
   flags: {
-    "dry-run": { summary: "only say what would go, and what stays and why" },
+    "dry-run": { summary: "print what would be removed, and what stays and why" },
     conversations: { summary: "only conversations, by their own age in the policy (30d)" },
-    "older-than": { value: "TIME", summary: "what ended longer ago: 12h, 7d", complete: "nothing" },
-    "keep-size": { value: "SIZE", summary: "the oldest, until the rest takes no more: 500M, 1G", complete: "nothing" },
-    yes: { summary: "do not ask", short: "y" },
+    "older-than": { value: "TIME", summary: "sessions that ended longer ago: 12h, 7d", complete: "nothing" },
+    "keep-size": { value: "SIZE", summary: "the oldest, until the rest fits: 500M, 1G", complete: "nothing" },
+    yes: { summary: "do not ask for confirmation", short: "y" },
   },
   examples: [
-    ["holdfast prune --dry-run", "what the policy would remove"],
-    ["holdfast prune --conversations --dry-run", "which conversations have expired"],
-    ["holdfast prune --older-than 7d", "list, ask, remove"],
+    ["holdfast prune --dry-run", "preview the policy"],
+    ["holdfast prune --conversations --dry-run", "list expired conversations"],
+    ["holdfast prune --older-than 7d", "list, confirm, remove"],
     ["holdfast prune --keep-size 1G --yes", "in a script"],
   ],
   async run(context) {
-    if (context.args.length > 0) throw new HoldfastError("usage", "prune takes no names", { hint: "to remove one: holdfast rm NAME" });
+    if (context.args.length > 0)
+      throw new HoldfastError("usage", "prune takes no arguments", { hint: "remove one session: holdfast rm NAME" });
     const wish = { olderThanMs: ageOf(context), keepBytes: sizeOf(context), conversations: context.flags.has("conversations") };
     const isDryRun = context.flags.has("dry-run");
     const isAsked = !isDryRun && !context.flags.has("yes");
     if (isAsked && (context.json || !process.stdin.isTTY || !process.stdout.isTTY)) {
-      throw new HoldfastError("usage", "prune asks before it removes, and there is nobody to ask", {
-        hint: "look first with --dry-run, then say --yes",
+      throw new HoldfastError("usage", "confirmation needed; pass --yes", {
+        hint: "preview with --dry-run, then pass --yes",
       });
     }
     const plan = await context.client.call("prune", { body: { ...wish, dryRun: true } });
@@ -62,14 +63,14 @@ async function agreed(plan: PruneReply): Promise<boolean> {
 
 const KEPT: Readonly<Record<string, string>> = {
   running: "running",
-  unseen: "nobody has looked since the end (holdfast logs NAME, or holdfast rm NAME)",
+  unseen: "not viewed since it ended (holdfast logs NAME, or holdfast rm NAME)",
   policy: "within the policy",
-  not_named: "not among those that were to go",
+  not_named: "not selected",
 };
 
 function render(reply: PruneReply): string {
   const { removed, kept } = reply;
-  const head = removed.length === 0 ? "Nothing to remove." : `${summary(removed)} ${reply.dryRun ? "would go" : "removed"}:`;
+  const head = removed.length === 0 ? "Nothing to remove." : `${summary(removed)} ${reply.dryRun ? "would be removed" : "removed"}:`;
   const reasons = Object.keys(KEPT).flatMap((why) => {
     const some = kept.filter((each) => each.why === why);
     return some.length === 0 ? [] : [`  ${summary(some)}: ${KEPT[why]}${why === "unseen" ? `: ${namesOf(some)}` : ""}`];
@@ -82,7 +83,7 @@ function line({ name, status, endedAt, bytes, why }: PruneVerdict, { policy }: P
   const reason =
     why === "age"
       ? `older than ${formatDuration(policy.olderThanMs ?? 0)}`
-      : `the oldest go until all take no more than ${formatBytes(policy.keepBytes ?? 0)}`;
+      : `the oldest, until all fit in ${formatBytes(policy.keepBytes ?? 0)}`;
   return `${plain(name)}  ${status}, ${age}, ${formatBytes(bytes)}: ${reason}`;
 }
 

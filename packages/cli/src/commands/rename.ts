@@ -4,15 +4,15 @@ import { plain } from "../plain.ts";
 
 export const command: Command = {
   name: "rename",
-  summary: "give a session another name",
+  summary: "rename a session",
   usage: "NAME NEW-NAME",
   flags: {},
   arguments: "sessions",
-  examples: [["holdfast rename brisk-otter login-fix", "its id stays"]],
+  examples: [["holdfast rename brisk-otter login-fix", "the id stays the same"]],
   async run(context) {
     const [ref, name, ...more] = context.args;
     if (ref === undefined || name === undefined || more.length > 0) {
-      throw new HoldfastError("usage", "say which session and its new name", { hint: "usage: holdfast rename NAME NEW-NAME" });
+      throw new HoldfastError("usage", "expected a session and its new name", { hint: "usage: holdfast rename NAME NEW-NAME" });
     }
     const session = await context.client.call("renameSession", { params: { ref }, body: { name } });
     process.stdout.write(context.json ? `${JSON.stringify(session)}\n` : `${plain(ref)} is now ${plain(session.name)}\n`);

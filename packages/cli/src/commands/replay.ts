@@ -6,22 +6,22 @@ import { oneName, runNumber } from "../select.ts";
 export const command: Command = {
   name: "replay",
   showsTerminal: true,
-  summary: "watch a session's recording again, in its time",
+  summary: "replay a session's recording",
   onlyReads: true,
   usage: "NAME [--speed 4] [--from 10m] [--idle-limit 2s] [--run N]",
   description:
-    "Space pauses, n or → goes to the next output, + and - change the speed, q or Ctrl+C leaves. What came while nobody took the time is\nplayed at once, and the screen says so. A recording larger than the terminal is cut off. With --json: every step at once, one per line.",
+    "Space pauses, n or → skips to the next output, + and - change the speed, q or Ctrl+C quits. Output without recorded times plays at once, with a note on the screen. A recording larger than the terminal is cut off. With --json, all steps are printed at once, one per line.",
   flags: {
-    speed: { value: "N", summary: "so many times as fast (default 1)", complete: "nothing" },
-    from: { value: "TIME", summary: "begin so long after its start", complete: "nothing" },
-    "idle-limit": { value: "TIME", summary: "no pause longer than this", complete: "nothing" },
-    run: { value: "N", summary: "of this run of the session (default: the last)", complete: "nothing" },
+    speed: { value: "N", summary: "playback speed (default 1)", complete: "nothing" },
+    from: { value: "TIME", summary: "start this long after the beginning", complete: "nothing" },
+    "idle-limit": { value: "TIME", summary: "longest pause", complete: "nothing" },
+    run: { value: "N", summary: "run number (default: the last run)", complete: "nothing" },
   },
   arguments: "sessions",
   examples: [
-    ["holdfast replay build", "as it was"],
-    ["holdfast replay build --speed 4 --idle-limit 2s", "in a hurry"],
-    ["holdfast replay build --from 10m", "the first ten minutes left out"],
+    ["holdfast replay build", "replay at the original speed"],
+    ["holdfast replay build --speed 4 --idle-limit 2s", "replay fast, without long pauses"],
+    ["holdfast replay build --from 10m", "skip the first ten minutes"],
   ],
   async run(context) {
     const { flags } = context;

@@ -9,46 +9,44 @@ import { plain } from "../plain.ts";
 
 export const command: Command = {
   name: "restore",
-  summary: "bring back what ran before a reboot, or before tmux was killed",
+  summary: "restart sessions that were lost in a reboot or a tmux crash",
   usage: "[ls | NAME…] [--dry-run] [--generation N]",
-  description:
-    'Each session that was lost gets its next run, with its agent\'s own conversation, and is waited for until it shows that it is back. What did\nnot come back is told, with why, and can be tried again; what is back is left alone. With restore = "auto" in config.toml the daemon does it at its\nstart; holdfast boot install starts the daemon with the machine.',
+  description: `Each lost session gets its next run, with its agent's conversation. The command waits until each session is back, and reports why one is not; run it again to retry those. With restore = "auto" in config.toml the daemon restores at its start. holdfast boot install starts the daemon at boot.`,
   arguments: "sessions",
   flags: {
-    "dry-run": { summary: "only say what would be done" },
+    "dry-run": { summary: "print what would be restored" },
     generation: {
       value: "N",
-      summary: "those that were lost at one time, with the conversations of then (holdfast restore ls)",
+      summary: "the sessions lost at one time, with their conversations of that time (holdfast restore ls)",
       complete: "nothing",
     },
   },
   examples: [
-    ["holdfast restore --dry-run", "what would come back"],
-    ["holdfast restore", "bring all of it back"],
-    ["holdfast restore ls", "what was lost when, and what became of it"],
+    ["holdfast restore --dry-run", "print what would be restored"],
+    ["holdfast restore", "restore all lost sessions"],
+    ["holdfast restore ls", "list what was lost, and when"],
   ],
   async run(context) {
     const { args, flags } = context;
     if (args[0] === "ls" && args.length === 1) {
       if (flags.has("dry-run") || flags.text("generation") !== undefined)
-        throw new HoldfastError("usage", "restore ls takes no options", { hint: "it lists everything that was lost" });
+        throw new HoldfastError("usage", "restore ls takes no flags", { hint: "holdfast restore ls lists everything that was lost" });
       return list(context);
     }
     const generation = generationOf(flags.text("generation"));
     const dryRun = flags.has("dry-run");
     const body = { dryRun, generation, ...(args.length > 0 ? { names: [...args] } : {}) };
-    if (!context.json && !dryRun && process.stderr.isTTY)
-      process.stderr.write("Bringing back what was lost; an agent may take a minute to show …\n");
+    if (!context.json && !dryRun && process.stderr.isTTY) process.stderr.write("Restoring lost sessions; an agent may take a minute …\n");
     const reply = await context.client.call("restoreSessions", { body });
     if (context.json) process.stdout.write(`${JSON.stringify(reply)}\n`);
-    else process.stdout.write(`${reply.items.length === 0 ? "Nothing was lost that has not come back." : report(reply.items)}\n`);
+    else process.stdout.write(`${reply.items.length === 0 ? "Nothing to restore." : report(reply.items)}\n`);
     const failed = reply.items.filter(({ outcome }) => outcome === "failed");
     if (failed.length === 0 || dryRun) return 0;
     throw new HoldfastError(
       "restore_incomplete",
       `${counted(failed.length, "session")} did not come back: ${failed.map(({ name }) => name).join(", ")}`,
       {
-        hint: "what could be done about each is above; a second holdfast restore tries only these",
+        hint: "see the hints above; holdfast restore retries only these",
       },
     );
   },
@@ -78,18 +76,18 @@ async function list(context: Context): Promise<number> {
     return 0;
   }
   const { generations, due } = reply;
-  if (generations.length === 0) process.stdout.write("Nothing was ever lost.\n");
+  if (generations.length === 0) process.stdout.write("No session was ever lost.\n");
   else {
     const missing = new Set(due.map(({ id }) => id));
     const rows = generations.map(({ number, at, why, sessions }) => [
       String(number),
       `${formatDuration(Math.max(0, Date.now() - Date.parse(at)))} ago`,
-      why === "reboot" ? "the machine was started anew" : "what kept them vanished",
+      why === "reboot" ? "the machine restarted" : "their keeper vanished",
       sessions.map(({ id, name }) => plain(name) + (missing.has(id) ? color("yellow", "*") : "")).join(", "),
     ]);
     process.stdout.write(`${columns(["N", "WHEN", "WHY", "SESSIONS"], rows)}\n`);
     if (due.length > 0)
-      process.stdout.write(`* not back yet: ${due.map(({ name }) => plain(name)).join(", ")}; bring them back: holdfast restore\n`);
+      process.stdout.write(`* not restored: ${due.map(({ name }) => plain(name)).join(", ")}; restore them: holdfast restore\n`);
   }
   return 0;
 }

@@ -6,20 +6,20 @@ import { selected } from "../select.ts";
 
 export const command: Command = {
   name: "rm",
-  summary: "remove ended sessions with what they printed",
+  summary: "remove ended sessions and their recordings",
   usage: "NAME… [--tree] [--all] [--status S] [--agent A] [--yes]",
   description:
-    "A running session is refused: stop it first. So is one whose child sessions still run. Processes that it left behind are ended. One that was adopted is let go: its agent goes on where it is, and what was recorded of it is removed.\nOn a terminal, --all, --status and --agent list the sessions and ask first, and say which are unread. What is removed cannot be brought back.",
+    "A running session is refused; stop it first. So is a session with running children. Processes it left behind are ended. An adopted session is released: its agent keeps running, and its recording is removed.\n\nOn a terminal, --all, --status and --agent list the sessions, mark unread ones, and ask for confirmation. Removed sessions cannot be restored.",
   flags: {
-    tree: { summary: "and all sessions that descend from it" },
+    tree: { summary: "include all descendants" },
     ...SELECTION_FLAGS,
-    all: { summary: "all that have ended" },
+    all: { summary: "all ended sessions" },
     ...YES_FLAG,
   },
   arguments: "sessions",
   examples: [
     ["holdfast rm build", "one"],
-    ["holdfast rm --status done", "all that ended well"],
+    ["holdfast rm --status done", "remove sessions that ended well"],
   ],
   async run(context) {
     const sessions = await selected(context, "rm", { ended: true });
@@ -29,7 +29,7 @@ export const command: Command = {
     return actOnEach(chosen, {
       json: context.json,
       act: ({ id }) => context.client.call("removeSession", { params: { ref: id }, query: { tree: context.flags.has("tree") } }),
-      line: ({ name, cause, pid }) => `${plain(name)} removed${cause === "let_go" ? `; its agent goes on where it is, pid ${pid}` : ""}`,
+      line: ({ name, cause, pid }) => `${plain(name)} removed${cause === "let_go" ? `; its agent keeps running, pid ${pid}` : ""}`,
       toJson: (session) => session,
     });
   },

@@ -7,18 +7,18 @@ export const command: Command = {
   summary: "run a command in the background",
   usage: "[--name NAME] [--worktree[=BRANCH]] [--cwd DIR] [--env K=V]… -- COMMAND…",
   description:
-    "Starts the command in a terminal of its own, prints the session's id and returns. It goes on without you: read it with logs, look at it\nwith attach, end it with stop. What it prints is kept on disk.",
-  flags: { ...START_FLAGS, report: { summary: "inside a session: send it a message when this has ended" } },
+    "Starts the command in its own terminal, prints the session's id and returns. The command keeps running when you close your terminal. Read its output with logs, attach to it with attach, end it with stop. The output is recorded on disk.",
+  flags: { ...START_FLAGS, report: { summary: "inside a session: send a message to this session when the command ends" } },
   passesOn: true,
   examples: [
-    ["holdfast run -- npm test", "in this directory, with this environment"],
-    ["holdfast run --name build --cwd ~/app -- make -j8", "with a name to find it by"],
-    ["holdfast run --budget minutes=30 -- ./long-test.sh", "stopped after half an hour"],
-    ["holdfast run --env PORT=3000 -- ./serve.sh", "with a variable of its own"],
+    ["holdfast run -- npm test", "run in this directory with this environment"],
+    ["holdfast run --name build --cwd ~/app -- make -j8", "give the session a name"],
+    ["holdfast run --budget minutes=30 -- ./long-test.sh", "stop it after half an hour"],
+    ["holdfast run --env PORT=3000 -- ./serve.sh", "set a variable"],
   ],
   async run(context) {
     const command = [...context.rest];
-    if (command.length === 0) throw new HoldfastError("usage", "say what to run", { hint: "for example: holdfast run -- npm test" });
+    if (command.length === 0) throw new HoldfastError("usage", "name a command to run", { hint: "for example: holdfast run -- npm test" });
     printStarted(await startSession(context, { agent: "shell", command }), context.json);
     return 0;
   },

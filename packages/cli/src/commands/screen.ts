@@ -4,9 +4,9 @@ import { oneName } from "../select.ts";
 
 export const command: Command = {
   name: "screen",
-  summary: "what is on a session's screen now",
+  summary: "print the current screen of a session",
   usage: "NAME [--ansi]",
-  flags: { ansi: { summary: "with colours and attributes" } },
+  flags: { ansi: { summary: "include colors and attributes" } },
   arguments: "sessions",
   examples: [
     ["holdfast screen demo", "as text"],

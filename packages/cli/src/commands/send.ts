@@ -1,6 +1,7 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Message } from "@holdfast/contract/message";
 import { newId } from "@holdfast/contract/new-id";
+import { shellWord } from "@holdfast/platform/shell";
 import { sendOnce } from "@holdfast/sdk/messages";
 import type { Command, Context, Flags } from "../command.ts";
 import { parseDuration, someDuration } from "../duration.ts";
@@ -17,36 +18,36 @@ const TURN_MS = 2500;
 
 export const command: Command = {
   name: "send",
-  summary: "say something to an agent, or type into a session",
+  summary: "send a message to an agent, or type into a session",
   usage:
     "NAME TEXT|- | --to PERSON TEXT|- [--reply-to ID] [--expires 10m] [--wait [--timeout 5m]] [--steer] [--no-wait] [--no-enter] [--force]",
   description:
-    "To an agent: queued, and handed over when its turn has ended, when it asks nothing and nobody has begun to type there; once, and\nverified. What it prints is how far the message has come; messages lists them. --wait prints the answer.\n\nInto anything else it is typed at once, then Enter: in one piece, as a paste where the program takes pastes. Several lines for a program\nthat does not are refused: it would run each as a command of its own. What several senders send at once is never mixed.\n\nA person (--to) reads what was sent to them with messages --mine. An agent may send to its parent, its children, its peers in groups and\nto persons; what it says is marked as an agent's word. --reply-to alone answers whoever sent that message.",
+    "A message to an agent is queued. Holdfast delivers it once, when the agent's turn has ended, no question is open and nobody is typing there, and verifies the delivery. The command prints the message's state; holdfast messages lists all messages. --wait prints the answer.\n\nAny other session gets the text typed at once, then Enter. The text arrives in one piece, as a paste if the program supports pastes. Several lines for a program without paste support are refused, because it would run each line as a command. Input of several senders is never mixed.\n\nA person (--to) reads messages with holdfast messages --mine. An agent can send to its parent, its children, its group peers and to persons; its messages are marked as an agent's. --reply-to alone answers the sender of that message.",
   flags: {
-    to: { value: "PERSON", summary: "to a person: user:NAME, token:NAME, or owner: whose session or home this is", complete: "nothing" },
-    group: { value: "GROUP", summary: "to every member of a group but the sender: the same as group send", complete: "groups" },
-    coordinator: { value: "GROUP", summary: "to the session that coordinates a group", complete: "groups" },
-    "reply-to": { value: "ID", summary: "as the answer to this message; without NAME to whoever sent that", complete: "nothing" },
-    expires: { value: "TIME", summary: "give it up if it cannot be handed over within this", complete: "nothing" },
-    wait: { summary: "wait for the answer, and print it" },
-    timeout: { value: "TIME", summary: "with --wait: how long (default: as long as it takes)", complete: "nothing" },
-    steer: { summary: "to an agent that works: do not wait for the end of its turn" },
-    "no-wait": { summary: "only queue it" },
-    "no-enter": { summary: "type it now, whatever is there, and leave out the Enter" },
-    force: { summary: "type it now, whatever is there, also several lines into a program that takes no pastes" },
+    to: { value: "PERSON", summary: "to a person: user:NAME, token:NAME, or owner (of this session or home)", complete: "nothing" },
+    group: { value: "GROUP", summary: "to every group member except the sender, like holdfast group send", complete: "groups" },
+    coordinator: { value: "GROUP", summary: "to the coordinator of a group", complete: "groups" },
+    "reply-to": { value: "ID", summary: "reply to this message; without NAME, to its sender", complete: "nothing" },
+    expires: { value: "TIME", summary: "drop the message if it is not delivered within this time", complete: "nothing" },
+    wait: { summary: "wait for the answer and print it" },
+    timeout: { value: "TIME", summary: "with --wait: time limit (default: none)", complete: "nothing" },
+    steer: { summary: "deliver during the agent's turn instead of after it" },
+    "no-wait": { summary: "queue the message and return" },
+    "no-enter": { summary: "type the text now, regardless of the screen, without Enter" },
+    force: { summary: "type the text now, regardless of the screen; allows several lines without paste support" },
   },
   arguments: "sessions",
   takesRest: true,
   examples: [
-    ["holdfast send demo 'fix the login bug'", "a prompt"],
-    ["holdfast send demo 'fix the login bug' --wait --timeout 10m", "and its answer"],
-    ["holdfast send demo 'use the old API' --steer", "in the middle of its turn"],
-    ["holdfast send demo - < prompt.md", "from standard input"],
-    ["holdfast send --to owner 'which database?'", "an agent asks whose session it is; they read it with: holdfast messages --mine"],
-    ["holdfast send --reply-to k7f2m9q4xw 'the old one'", "the answer to a message"],
-    ["holdfast send demo 'lunch menu: soup' --expires 2h", "not worth more than that"],
-    ["holdfast send demo -- '- a list'", "a text that begins with a dash"],
-    ["holdfast send sh 'rm -i x' --no-enter", "for you to look at before Enter"],
+    ["holdfast send demo 'fix the login bug'", "send a prompt"],
+    ["holdfast send demo 'fix the login bug' --wait --timeout 10m", "send a prompt and print the answer"],
+    ["holdfast send demo 'use the old API' --steer", "send during the agent's turn"],
+    ["holdfast send demo - < prompt.md", "send standard input"],
+    ["holdfast send --to owner 'which database?'", "ask the owner; they read it with holdfast messages --mine"],
+    ["holdfast send --reply-to k7f2m9q4xw 'the old one'", "reply to a message"],
+    ["holdfast send demo 'lunch menu: soup' --expires 2h", "drop the message after two hours"],
+    ["holdfast send demo -- '- a list'", "send a text that starts with a dash"],
+    ["holdfast send sh 'rm -i x' --no-enter", "type a command for review before Enter"],
   ],
   async run(context) {
     const { flags } = context;
@@ -57,17 +58,23 @@ export const command: Command = {
     const [ref, given, ...more] = isNamed ? words : [undefined, ...words];
     if ((isNamed && ref === undefined) || given === undefined || more.length > 0) {
       const flag = group === undefined ? "--to" : flags.text("coordinator") === undefined ? "--group" : "--coordinator";
-      throw new HoldfastError("usage", isNamed ? "say which session and one text" : `with ${flag} there is only the text`, {
-        hint: "usage: holdfast send NAME 'TEXT', or - for standard input",
+      throw new HoldfastError("usage", isNamed ? "expected a session and one text" : `${flag} takes only the text`, {
+        hint:
+          more.length > 0 && given !== undefined
+            ? `quote the text: holdfast send ${[...(ref === undefined ? addressed(flags) : [ref]), [given, ...more].join(" ")].map(shellWord).join(" ")}`
+            : "usage: holdfast send NAME 'TEXT', or - for standard input",
       });
     }
+    if (flags.text("timeout") !== undefined && !flags.has("wait"))
+      throw new HoldfastError("usage", "--timeout has no effect without --wait", { hint: "add --wait" });
+    if (flags.has("wait") && flags.has("no-wait")) throw new HoldfastError("usage", "--wait or --no-wait, not both");
     const raw = flags.has("no-enter") || flags.has("force");
     const receipts = ["to", "group", "coordinator", "reply-to", "expires", "wait", "timeout", "steer", "no-wait"].filter((name) =>
-      flags.has(name),
+      isSet(flags, name),
     );
     if (raw && receipts.length > 0) {
-      throw new HoldfastError("usage", `--${receipts[0]} is for messages; what is only typed has no receipts`, {
-        hint: "leave out --no-enter and --force",
+      throw new HoldfastError("usage", `--${receipts[0]} applies to messages; typed input has no receipts`, {
+        hint: "omit --no-enter and --force",
       });
     }
     const text = given === "-" ? (await readInput()).replace(/\r?\n$/, "") : given;
@@ -82,16 +89,24 @@ async function toGroup(context: Context, group: string, text: string): Promise<n
   const { flags } = context;
   const isForOne = isSet(flags, "coordinator");
   if (isSet(flags, "to") || (isSet(flags, "group") && isForOne))
-    throw new HoldfastError("usage", "--to, --group and --coordinator each say whom it is for", { hint: "leave all but one of them out" });
+    throw new HoldfastError("usage", "--to, --group and --coordinator cannot be used together", { hint: "pass one of them" });
   if (flags.has("wait") && !isForOne)
-    throw new HoldfastError("usage", "a message to a group is for all of it, and each answers by itself", {
-      hint: `send it without --wait; then: holdfast group log ${group}`,
+    throw new HoldfastError("usage", "--wait does not work for a group: each member answers separately", {
+      hint: `omit --wait; then run: holdfast group log ${group}`,
     });
   const { queueForGroup, sayToGroup } = await import("../say-to-group.ts");
   const said = { group, text, role: isForOne ? "coordinator" : "member" } as const;
   if (!flags.has("wait")) return sayToGroup(context, said);
   const [copy] = (await queueForGroup(context, said)).to;
   return waitFor(context, { id: copy?.message ?? "" });
+}
+
+/** The flag that says whom it is for, as it was written. */
+function addressed(flags: Flags): string[] {
+  return ["to", "group", "coordinator", "reply-to"].flatMap((name) => {
+    const value = flags.text(name);
+    return value === undefined ? [] : [`--${name}`, value];
+  });
 }
 
 function isSet(flags: Flags, name: string): boolean {
@@ -120,8 +135,8 @@ function saidWith({ flags }: Context) {
 
 /** To a person, who reads it when they like. */
 async function leave(context: Context, person: string, text: string): Promise<number> {
-  if (text.trim() === "") throw new HoldfastError("usage", `there is nothing to send to ${plain(person)}`);
-  if (context.flags.has("steer")) throw new HoldfastError("usage", "--steer is for agents; a person reads it when they like");
+  if (text.trim() === "") throw new HoldfastError("usage", `the message to ${plain(person)} is empty`);
+  if (context.flags.has("steer")) throw new HoldfastError("usage", "--steer does not apply to a person");
   const body = { text, ...saidWith(context) };
   const message = await insist(() => context.client.call("sendToPerson", { params: { person }, body }));
   if (context.flags.has("wait")) return waitFor(context, message);
@@ -138,8 +153,8 @@ async function say(context: Context, ref: string, text: string): Promise<number>
     const name = session?.name ?? ref;
     if (typed && session) tellTyped(context, session, typed);
     if (!flags.has("wait")) return 0;
-    throw new HoldfastError("message_unknown", `${plain(name)} tells nothing of what it does: there is no answer to wait for`, {
-      hint: `see what it shows: holdfast screen ${name}`,
+    throw new HoldfastError("message_unknown", `${plain(name)} does not report its turns, so --wait cannot get an answer`, {
+      hint: `show its screen: holdfast screen ${name}`,
     });
   }
   if (flags.has("wait")) return waitFor(context, message);
@@ -156,8 +171,8 @@ const UNSEEN = { status: "unknown", statusAt: null } as const;
 async function enter(context: Context, ref: string, text: string): Promise<number> {
   const session = await context.client.call("getSession", { params: { ref } });
   if (session.kind === "shell") return type(context, ref, text);
-  throw new HoldfastError("usage", `there is nothing to send to ${plain(session.name)}`, {
-    hint: `to press Enter there, whatever it means: holdfast keys ${session.name} Enter`,
+  throw new HoldfastError("usage", `the message to ${plain(session.name)} is empty`, {
+    hint: `to press Enter: holdfast keys ${session.name} Enter`,
   });
 }
 
@@ -173,7 +188,7 @@ async function waitFor(context: Context, message: Pick<Message, "id">): Promise<
   if (context.json) process.stdout.write(`${JSON.stringify(now)}\n`);
   if (now.state !== "replied") throw outcome(now);
   if (!context.json && now.reply !== null) process.stdout.write(`${process.stdout.isTTY ? readable(now.reply) : now.reply}\n`);
-  if (!context.json && now.reply === null) process.stderr.write(`${plain(now.name)} has answered, but does not tell what\n`);
+  if (!context.json && now.reply === null) process.stderr.write(`${plain(now.name)} has answered but did not report the text\n`);
   return 0;
 }
 

@@ -20,7 +20,7 @@ import { newsOf, tellViewed } from "../viewed.ts";
 
 export const command: Command = {
   name: "show",
-  summary: "everything about one session",
+  summary: "show everything about one session",
   onlyReads: true,
   usage: "NAME",
   flags: {},
@@ -53,7 +53,7 @@ async function damageOf(context: Context, session: string): Promise<string[]> {
     if (turns === 0) return [];
     const file = aside === null ? "" : `; the damaged file: ${aside}`;
     return [
-      `${color("dim", "damaged".padEnd(12))} ${plain(`the transcript of run ${run} ${what}: ${counted(turns, "turn")} put back from the journal${file}`)}`,
+      `${color("dim", "damaged".padEnd(12))} ${plain(`the transcript of run ${run} ${what}: ${counted(turns, "turn")} restored from the journal${file}`)}`,
     ];
   });
 }
@@ -66,10 +66,10 @@ function render(session: Session, gaps: readonly RecordingGap[], digest: Digest 
     ["waits for", waitsFor(session, Date.now()) || null],
     ["news", digest?.news ? `${sinceText(digest, Date.now())}: ${summary(digest)}` : null],
     ["", digest?.news ? `more: holdfast digest ${session.name}` : null],
-    ["exit", session.exit && (session.exit.signal ?? (session.exit.code === null ? "not known" : `code ${session.exit.code}`))],
+    ["exit", session.exit && (session.exit.signal ?? (session.exit.code === null ? "unknown" : `code ${session.exit.code}`))],
     ["", session.status !== "lost" ? null : session.cause === "exited" ? notTold(session) : lostText(session)],
     ...leftRows(session),
-    ["failed", session.failure?.what === "turn" ? `a turn: ${session.failure.why ?? "it did not say why"}` : null],
+    ["failed", session.failure?.what === "turn" ? `a turn: ${session.failure.why ?? "no reason given"}` : null],
     ["cause", session.cause === null || session.cause === "exited" ? null : session.cause.replaceAll("_", " ")],
     ["kind", session.kind],
     ["agent", session.agent],
@@ -84,7 +84,7 @@ function render(session: Session, gaps: readonly RecordingGap[], digest: Digest 
     ["directory", session.cwd],
     ["workspace", session.workspace && workspaceOf(session.workspace)],
     [session.groups.length > 1 ? "groups" : "group", session.groups.length === 0 ? null : session.groups.join(", ")],
-    ["host", session.host === "foreign" ? "foreign: adopted, it runs where it was started" : session.host],
+    ["host", session.host === "foreign" ? "foreign: adopted; runs where it was started" : session.host],
     ["owner", session.owner],
     ["handed over", session.handover && handoverOf(session.handover)],
     ...session.attachments.map((each, index): [string, string] => [index === 0 ? "attached" : "", attachmentText(each, Date.now())]),
@@ -113,19 +113,19 @@ function render(session: Session, gaps: readonly RecordingGap[], digest: Digest 
     ["tasks done", session.tasksCompleted ? String(session.tasksCompleted) : null],
     ["runs", String(session.runs)],
     ["restart", session.restart === "never" ? null : restartOf(session)],
-    ["next run", session.restartAt === null ? null : `${nextRunIn(session.restartAt)}; holdfast stop ${session.name} calls it off`],
-    ["looked at", session.endedAt === null ? null : (local(session.viewedAt) ?? "not since it ended: it is never pruned until then")],
+    ["next run", session.restartAt === null ? null : `${nextRunIn(session.restartAt)}; cancel: holdfast stop ${session.name}`],
+    ["viewed", session.endedAt === null ? null : (local(session.viewedAt) ?? "not since it ended; it is kept until somebody views it")],
   ];
   return rows.flatMap(([name, value]) => (value === null ? [] : [`${color("dim", name.padEnd(12))} ${plain(value)}`])).join("\n");
 }
 
 function notTold({ name, conversation }: Session): string {
-  const goOn = conversation === null ? "" : `; go on with its conversation: holdfast resume ${name}`;
-  return `it ended; how is not known, for it was not started by Holdfast${goOn}`;
+  const goOn = conversation === null ? "" : `; continue its conversation: holdfast resume ${name}`;
+  return `it ended; the exit code is unknown because Holdfast did not start it${goOn}`;
 }
 
 function lostText({ name }: Session): string {
-  return `its keeper vanished, and how the program ended is not known; bring it back: holdfast resume ${name}; what may still run of it: holdfast orphans; why: holdfast doctor`;
+  return `its keeper vanished, and the exit code is unknown; bring it back: holdfast resume ${name}; list its processes: holdfast orphans; find the cause: holdfast doctor`;
 }
 
 /** Processes that outlived it, each with its pid. */
@@ -134,15 +134,17 @@ function leftRows({ name, left = [] }: Session): [string, string][] {
     "",
     `pid ${pid}${isProgram ? ", its program" : ""}: ${command}`,
   ]);
-  return left.length === 0 ? [] : [["still runs", `${counted(left.length, "process", "processes")}; end: holdfast stop ${name}`], ...rows];
+  return left.length === 0
+    ? []
+    : [["still runs", `${counted(left.length, "process", "processes")}; end them: holdfast stop ${name}`], ...rows];
 }
 
 const GIVEN_UP = {
-  crash_loop: "given up: it ended too often too quickly",
-  stopped: "called off",
-  damaged: "given up: the files a new run would start from are damaged",
-  budget: "given up: its budget is used up",
-  restored: "given up: the journal was restored, and may have lost that somebody had stopped it",
+  crash_loop: "gave up: it ended too often too quickly",
+  stopped: "cancelled",
+  damaged: "gave up: the files for a new run are damaged",
+  budget: "gave up: its budget is used up",
+  restored: "gave up: the journal was restored and may lack a stop request",
 };
 
 function turnsCell({ kind, turns, turn }: Session): string | null {
@@ -153,7 +155,7 @@ function turnsCell({ kind, turns, turn }: Session): string | null {
 /** Only where somebody may wonder: a later run has not got it. */
 function firstPrompt({ name, promptedRun, runs }: Session): string | null {
   if (promptedRun === null || promptedRun === runs) return null;
-  return `handed to run ${promptedRun}, and not to a later one; to repeat it: holdfast resume ${name} --repeat-prompt`;
+  return `delivered to run ${promptedRun}, and not to later runs; to repeat it: holdfast resume ${name} --repeat-prompt`;
 }
 
 /** Conversations that it can go back to. */
@@ -168,11 +170,11 @@ function handoverOf({ by, from, note, at }: NonNullable<Session["handover"]>): s
 }
 
 function forkedFrom({ name, session, checkpoint, conversation }: NonNullable<Session["forkedFrom"]>): string {
-  return `${name} (${session}), its conversation ${conversation}${checkpoint === null ? "" : `, checkpoint ${checkpoint}`}`;
+  return `${name} (${session}), conversation ${conversation}${checkpoint === null ? "" : `, checkpoint ${checkpoint}`}`;
 }
 
 function workspaceOf({ name, branch }: NonNullable<Session["workspace"]>): string {
-  return branch === null ? name : `${name}, on the branch ${branch}`;
+  return branch === null ? name : `${name}, on branch ${branch}`;
 }
 
 function restartOf({ restart, restartGivenUp }: Session): string {
@@ -194,8 +196,7 @@ function recordOf(session: Session): [string, string | null][] {
 }
 
 function recordingOf({ recordingCutBytes, recordingLimitBytes }: Session): string | null {
-  const limit =
-    recordingLimitBytes === null ? "without limit" : `at most the newest ${formatBytes(recordingLimitBytes)} of each run are kept`;
+  const limit = recordingLimitBytes === null ? "without limit" : `the newest ${formatBytes(recordingLimitBytes)} of each run`;
   return recordingCutBytes === 0 ? limit : `${limit}; the first ${formatBytes(recordingCutBytes)} were deleted`;
 }
 

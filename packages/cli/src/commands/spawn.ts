@@ -1,80 +1,112 @@
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Command } from "../command.ts";
+import { shellWord } from "@holdfast/platform/shell";
+import { attachIfAsked, checkAttachFlag } from "../attach-after.ts";
+import type { Command, Context } from "../command.ts";
 import { readInput } from "../read-input.ts";
 import { printStarted, START_FLAGS, startSession } from "../start-session.ts";
 
 export const command: Command = {
   name: "spawn",
-  summary: "start an agent in a session of its own",
+  summary: "start an agent in a new session",
   usage:
-    "AGENT [--prompt TEXT|-] [--name NAME] [--worktree [BRANCH]] [--cwd DIR] [--env K=V]… [--role TEXT] [--objective TEXT] [--budget LIMITS] [--group GROUP]… [--best-of N [--agents A,B]] [-- ARGS…]",
+    "AGENT [TEXT|-] [--attach] [--name NAME] [--worktree [BRANCH]] [--cwd DIR] [--env K=V]… [--role TEXT] [--objective TEXT] [--budget LIMITS] [--group GROUP]… [--best-of N [--agents A,B]] [-- ARGS…]",
   description:
-    "holdfast agents lists them: claude, codex, gemini and others; demo, a scripted stand-in to try things out; shell, your login shell.\n--best-of starts several on one prompt, NAME-1, NAME-2 and so on, each in a worktree of its own from the same commit: see compare and keep.\nAsked for again with the same name, prompt and agents, it starts those that are missing.",
+    "AGENT is one of holdfast agents: claude, codex, gemini and others. demo is a scripted agent for trying things out. shell is your login shell.\n\n--best-of starts several agents on one prompt (NAME-1, NAME-2, …). Each has its own worktree from the same commit; see holdfast compare and holdfast keep. Run again with the same name, prompt and agents, it starts the missing ones.",
   flags: {
-    prompt: { value: "TEXT", summary: "what it is to do first; - reads it from standard input", complete: "nothing" },
-    "best-of": { value: "N", summary: "start so many on the same prompt, each in a worktree of its own", complete: "nothing" },
-    agents: { value: "A,B", summary: "with --best-of: these agents in turn (comma-separated)", multiple: true, complete: "agents" },
-    persona: { value: "PERSONA", summary: "in this role (holdfast personas lists them), which may say the agent", complete: "personas" },
-    interactive: { short: "i", summary: "as a conversation, and talk with it here: the same as chat" },
-    agent: { value: "AGENT", summary: "the agent, in place of the argument", complete: "agents" },
+    prompt: { value: "TEXT", short: "p", summary: "the first prompt, in place of TEXT; - reads standard input", complete: "nothing" },
+    attach: { summary: "attach to it as soon as it runs" },
+    "best-of": { value: "N", summary: "start N agents on the same prompt, each in its own worktree", complete: "nothing" },
+    agents: { value: "A,B", summary: "with --best-of: the agents to use in turn (comma-separated)", multiple: true, complete: "agents" },
+    persona: { value: "PERSONA", summary: "role of the agent (see holdfast personas); a persona can name its agent", complete: "personas" },
+    interactive: { short: "i", summary: "open a conversation on this terminal, like holdfast chat" },
+    agent: { value: "AGENT", summary: "agent, instead of the argument", complete: "agents" },
     session: {
       value: "NAME",
-      summary: "talk with it here: go on with this conversation, or begin it if there is none",
+      summary: "open this conversation on this terminal; start it if it does not exist",
       complete: "sessions",
     },
-    resume: { value: "NAME", summary: "talk with it here: go on with this conversation", complete: "sessions" },
-    chat: { summary: "as a conversation, without a terminal: exact status, a transcript, approvals in the inbox; see holdfast chat" },
-    model: { value: "MODEL", summary: "with --chat: the model, where the agent offers a choice", complete: "nothing" },
-    mode: { value: "MODE", summary: "with --chat: the agent's mode, where it has some", complete: "nothing" },
-    "no-report": { summary: "inside a session: do not send it what this one answers and how it ends" },
-    "no-context": { summary: "tell it nothing of the Working Context (see holdfast context)" },
+    resume: { value: "NAME", summary: "continue this conversation on this terminal", complete: "sessions" },
+    chat: { summary: "start a conversation without a terminal: exact status, transcript, approvals; see holdfast chat" },
+    model: { value: "MODEL", summary: "with --chat: the model, if the agent offers a choice", complete: "nothing" },
+    mode: { value: "MODE", summary: "with --chat: the agent's mode, if it has several", complete: "nothing" },
+    "no-report": { summary: "inside a session: send no reports of the new session to this one" },
+    "no-context": { summary: "do not mention the Working Context in the first prompt (see holdfast context)" },
     ...START_FLAGS,
   },
   arguments: "agents",
   examples: [
-    ["holdfast spawn demo --name demo", "the demo agent, waiting for a prompt"],
-    ["holdfast spawn claude --prompt 'fix the login bug'", "an agent that begins at once"],
-    ["holdfast spawn claude --worktree --prompt 'add tests'", "in a git worktree of its own"],
-    ["holdfast spawn --best-of 3 --agents claude,codex,gemini --name fix --prompt 'fix it'", "three at once; then: holdfast compare fix"],
-    ["holdfast spawn -i claude", "talk with it: the same as holdfast chat claude"],
-    ["holdfast spawn --resume review", "go on talking: the same as holdfast chat review"],
-    ["holdfast spawn --chat claude --prompt 'fix it'", "as a conversation; then: holdfast transcript NAME -f"],
-    ["holdfast spawn claude --budget turns=10,cost=2.50 --prompt 'add tests'", "stopped when it has used that"],
-    ["holdfast spawn claude --group team --prompt 'write the tests'", "it is told who else is in team, and how to reach them"],
-    ["holdfast spawn demo -- --loop", "arguments after -- go to the agent"],
-    ["holdfast spawn shell --cwd ~/app --objective 'try the fix'", "a shell that outlives this terminal"],
+    ["holdfast spawn demo --name demo", "start the demo agent"],
+    ["holdfast spawn claude 'fix the login bug'", "start an agent with a prompt"],
+    ["holdfast spawn claude 'fix the login bug' --attach", "start it and attach"],
+    ["holdfast spawn claude --worktree -p 'add tests'", "start an agent in its own git worktree"],
+    [
+      "holdfast spawn --best-of 3 --agents claude,codex,gemini --name fix --prompt 'fix it'",
+      "start three agents on one prompt; then run holdfast compare fix",
+    ],
+    ["holdfast spawn -i claude", "talk to an agent, like holdfast chat claude"],
+    ["holdfast spawn --resume review", "continue a conversation, like holdfast chat review"],
+    ["holdfast spawn --chat claude --prompt 'fix it'", "start a conversation; then run holdfast transcript NAME -f"],
+    ["holdfast spawn claude --budget turns=10,cost=2.50 --prompt 'add tests'", "stop the agent when it has used its budget"],
+    ["holdfast spawn claude --group team --prompt 'write the tests'", "start a group member; it learns its peers and how to reach them"],
+    ["holdfast spawn demo -- --loop", "pass arguments to the agent"],
+    ["holdfast spawn shell --cwd ~/app --objective 'try the fix'", "start a shell that outlives this terminal"],
   ],
   takesRest: true,
   async run(context) {
-    const [agent = context.flags.text("agent"), ...more] = context.args;
     const isTalk = context.flags.has("interactive") || ["session", "resume"].some((flag) => context.flags.text(flag) !== undefined);
     const isTournament = context.flags.text("best-of") !== undefined || context.flags.list("agents").length > 0;
     const persona = context.flags.text("persona");
+    const { agent, said } = wordsOf(context, persona !== undefined || isTournament || isTalk);
     if (agent === undefined && persona === undefined && !isTournament && !isTalk)
-      throw new HoldfastError("usage", "say which agent", { hint: "for example: holdfast spawn demo" });
-    if (more.length > 0)
-      throw new HoldfastError("usage", `${JSON.stringify(more[0])} is one argument too many`, {
-        hint: "a prompt goes after --prompt, in quotes; arguments for the agent go after --",
+      throw new HoldfastError("usage", "name an agent", { hint: "for example: holdfast spawn demo; holdfast agents lists them" });
+    checkAttachFlag(context);
+    if (context.flags.has("attach") && (isTournament || isTalk))
+      throw new HoldfastError("usage", `--attach has no effect with ${isTournament ? "--best-of" : "a conversation on this terminal"}`, {
+        hint: "leave out --attach",
       });
-    const given = context.flags.text("prompt");
-    const prompt = given === "-" ? (await readInput()).trimEnd() : given;
-    if (prompt?.trim() === "")
-      throw new HoldfastError("usage", "the first prompt is empty", { hint: "leave --prompt out, or say what it is to do" });
+    const prompt = said === "-" ? (await readInput()).trimEnd() : said;
+    if (prompt?.trim() === "") throw new HoldfastError("usage", "the first prompt is empty", { hint: "give it a text, or leave it out" });
     if (isTournament) {
-      if (persona !== undefined) throw new HoldfastError("usage", "--persona is for one agent", { hint: "leave out --best-of" });
+      if (persona !== undefined) throw new HoldfastError("usage", "--persona cannot be used with --best-of", { hint: "omit --best-of" });
       const { startTournament } = await import("../tournament/start.ts");
       return startTournament(context, { agent, prompt });
     }
     const { flags } = context;
     if (isTalk) {
       if (flags.text("name") !== undefined && flags.text("session") !== undefined)
-        throw new HoldfastError("usage", "--name and --session both say what it is called", { hint: "give one of the two" });
+        throw new HoldfastError("usage", "--name and --session cannot be used together", { hint: "pass one of the two" });
       const which = { existing: flags.text("resume"), name: flags.text("session") ?? flags.text("name") };
       const wanted = { ...which, agent, persona, model: flags.text("model"), mode: flags.text("mode"), args: context.rest };
       return (await import("../repl/repl.ts")).talk(context, wanted, prompt);
     }
     const talk = { chat: flags.has("chat"), model: flags.text("model"), mode: flags.text("mode") };
-    printStarted(await startSession(context, { agent: agent ?? "", args: [...context.rest], prompt, persona, ...talk }), context.json);
-    return 0;
+    const session = await startSession(context, { agent: agent ?? "", args: [...context.rest], prompt, persona, ...talk });
+    printStarted(session, context.json);
+    return attachIfAsked(context, session.name);
   },
 };
+
+/**
+ * The agent and its first prompt. Where something else may name the agent (`--agent`, `--persona`), an argument with a space in it is the
+ * prompt: no agent has such a name.
+ */
+function wordsOf({ args, rest, flags }: Context, isOptional: boolean): { agent: string | undefined; said: string | undefined } {
+  const named = flags.text("agent");
+  const isPromptFirst = (isOptional || named !== undefined) && /\s/.test(args[0] ?? "");
+  const [first, text, ...more] = isPromptFirst ? [undefined, ...args] : args;
+  const agent = first ?? named;
+  if (first !== undefined && named !== undefined)
+    throw new HoldfastError("usage", `the agent is named twice: ${JSON.stringify(first)} and --agent ${named}`, {
+      hint: "leave out one of the two",
+    });
+  if (more.length > 0) {
+    const line = [...(agent === undefined ? [] : [agent]), [text, ...more].join(" "), ...(rest.length > 0 ? ["--", ...rest] : [])];
+    throw new HoldfastError("usage", "the prompt is more than one argument", {
+      hint: `quote it: holdfast spawn ${line.map(shellWord).join(" ")}`,
+    });
+  }
+  const given = flags.text("prompt");
+  if (text !== undefined && given !== undefined)
+    throw new HoldfastError("usage", "the prompt is given twice: as an argument and with --prompt", { hint: "leave out one of the two" });
+  return { agent, said: text ?? given };
+}

@@ -1,5 +1,6 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import { hasEnded } from "@holdfast/contract/status";
+import { attachIfAsked, checkAttachFlag } from "../attach-after.ts";
 import type { Command } from "../command.ts";
 import { oneName } from "../select.ts";
 import { printStarted } from "../start-session.ts";
@@ -8,15 +9,15 @@ export const command: Command = {
   name: "start",
   summary: "start a session that was created",
   usage: "NAME [--attach]",
-  description:
-    "Starts the first run of a session made with holdfast create. A session that has ended is started again with holdfast resume.",
-  flags: { attach: { summary: "attach to it" } },
+  description: "Starts the first run of a session made with holdfast create. To start a session that has ended, run holdfast resume.",
+  flags: { attach: { summary: "attach to the session" } },
   arguments: "sessions",
   examples: [
-    ["holdfast start review", "start what holdfast create --name review made"],
-    ["holdfast start review --attach", "start it and attach"],
+    ["holdfast start review", "start the session that holdfast create --name review made"],
+    ["holdfast start review --attach", "start a session and attach to it"],
   ],
   async run(context) {
+    checkAttachFlag(context);
     const ref = oneName(context, "start NAME");
     const { id, name, status } = await context.client.call("getSession", { params: { ref } });
     if (status !== "created") {
@@ -33,8 +34,6 @@ export const command: Command = {
       ...session
     } = await context.client.call("resumeSession", { params: { ref: id }, body: {} });
     printStarted(session, context.json);
-    if (!context.flags.has("attach")) return 0;
-    const attach = (await import("./attach.ts")).command;
-    return (await attach.run({ ...context, args: [name] })) ?? 0;
+    return attachIfAsked(context, name);
   },
 };

@@ -8,11 +8,11 @@ import { listenLine, shareLine } from "./up.ts";
 
 export const command: Command = {
   name: "status",
-  summary: "the daemon: its version, home and counts",
+  summary: "show the daemon's version, home and counts",
   usage: "",
   flags: {},
   examples: [
-    ["holdfast status", "starts the daemon if it does not run"],
+    ["holdfast status", "starts the daemon if needed"],
     ["holdfast status --json", "for a script"],
   ],
   async run(context) {
@@ -45,12 +45,12 @@ export const command: Command = {
 };
 
 function sessionsText({ running, ended, lost }: DaemonStatus["sessions"]): string {
-  return `${running} running, ${ended} ended${lost === 0 ? "" : `, of which ${lost} ${lost === 1 ? "was" : "were"} lost; bring back what can be: holdfast restore`}`;
+  return `${running} running, ${ended} ended${lost === 0 ? "" : `, of which ${lost} lost; restore them: holdfast restore`}`;
 }
 
 function awakeText({ active, by, trouble }: NonNullable<DaemonStatus["keepAwake"]>): string {
-  if (active) return `the machine is kept awake by ${by} while something works`;
-  return trouble === null ? "nothing works: the machine may fall asleep" : `the machine is not kept awake: ${trouble}`;
+  if (active) return `${by} keeps the machine awake while something is working`;
+  return trouble === null ? "nothing is working; the machine may sleep" : `the machine is not kept awake: ${trouble}`;
 }
 
 function backupOf(backup: DaemonStatus["backup"]): string {
@@ -66,7 +66,7 @@ function restoredText(report: NonNullable<DaemonStatus["restored"]>): string {
         ? lost.until === seq + 1
           ? `event ${lost.until} is lost`
           : `events ${seq + 1} to ${lost.until} are lost`
-        : "no event is known to be lost";
+        : "no events are known to be lost";
   const counts = `${counted(sessions.rebuilt.length, "session")} rebuilt, ${sessions.removed.length} removed, ${sessions.unreadable.length} unreadable`;
   return `${report.at} because ${report.what}; ${loss}; ${counts}`;
 }

@@ -14,14 +14,14 @@ const TMUX_COLORS: Readonly<Record<string, string>> = { yellow: "yellow", green:
 
 export const command: Command = {
   name: "statusline",
-  summary: "one line about all sessions, for a shell prompt or a tmux bar",
+  summary: "print one line about all sessions, for a prompt or a tmux bar",
   usage: "[--tmux]",
-  description: "Never starts a daemon and never waits for one longer than a second. Where none runs it prints nothing.",
-  flags: { tmux: { summary: "with tmux's colours instead of the terminal's" } },
+  description: "Never starts a daemon and never waits longer than a second for one. Without a daemon it prints nothing.",
+  flags: { tmux: { summary: "use tmux's color codes" } },
   examples: [
-    ["PS1='$(holdfast statusline) $ '", "in a shell's prompt"],
-    ["set -g status-right '#(holdfast statusline --tmux)'", "in your own .tmux.conf"],
-    ["holdfast statusline --json", "counts, for another bar"],
+    ["PS1='$(holdfast statusline) $ '", "in a shell prompt"],
+    ["set -g status-right '#(holdfast statusline --tmux)'", "in your .tmux.conf"],
+    ["holdfast statusline --json", "print the counts, for another bar"],
   ],
   async run(context) {
     using client = connectRunning(context.home);

@@ -1,5 +1,6 @@
 import type { StopReply } from "@holdfast/contract/endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
+import type { Session } from "@holdfast/contract/session";
 import { isRunning } from "@holdfast/contract/status";
 import { actOnEach } from "../act.ts";
 import { agreed, YES_FLAG } from "../agree.ts";
@@ -13,24 +14,24 @@ const LONGEST_GRACE_MS = 3_600_000;
 
 export const command: Command = {
   name: "stop",
-  summary: "end sessions: SIGTERM to all their processes, SIGKILL after a grace period",
+  summary: "stop sessions: SIGTERM, then SIGKILL after a grace period",
   stops: true,
   usage: "NAME… [--tree] [--grace 5s] [--all] [--status S] [--agent A] [--yes]",
   description:
-    "Returns when every process is gone. On a terminal, --all, --status and --agent list the sessions and ask first, and say which are unread. What a session printed stays readable until rm. --tree also stops what it started, what that started,\nand so on, also of a session that has ended itself: shells, agents and conversations alike.",
+    "Returns when every process has ended. On a terminal, --all, --status and --agent list the sessions, mark unread ones, and ask for confirmation. The output stays readable until holdfast rm. --tree also stops all descendants, even of a session that has ended.",
   flags: {
-    grace: { value: "TIME", summary: "how long to wait before SIGKILL (default 5s)", complete: "nothing" },
-    tree: { summary: "and all sessions that descend from it" },
+    grace: { value: "TIME", summary: "time before SIGKILL (default 5s)", complete: "nothing" },
+    tree: { summary: "include all descendants" },
     ...SELECTION_FLAGS,
-    all: { summary: "all that run" },
+    all: { summary: "all running sessions" },
     ...YES_FLAG,
   },
   arguments: "sessions",
   examples: [
     ["holdfast stop demo", "one"],
-    ["holdfast stop build test --grace 30s", "two, with time to clean up"],
-    ["holdfast stop lead --tree", "an agent, and those that it started"],
-    ["holdfast stop --all", "everything that runs"],
+    ["holdfast stop build test --grace 30s", "stop two sessions, with time to clean up"],
+    ["holdfast stop lead --tree", "stop an agent and everything it started"],
+    ["holdfast stop --all", "stop everything"],
   ],
   async run(context) {
     const grace = context.flags.text("grace");
@@ -43,14 +44,29 @@ export const command: Command = {
     if (context.args.length === 0 && !(await agreed(context, { sessions: running, verb: "Stop", done: "stopped" }))) return 0;
     return actOnEach(running, {
       json: context.json,
-      act: ({ id }) => context.client.call("stopSession", { params: { ref: id }, body: { graceMs, tree: context.flags.has("tree") } }),
-      line: (reply) => stoppedBy(reply).map(line).join("\n"),
-      toJson: (reply) => stoppedBy(reply).map(({ session, killed }) => ({ ...session, killed })),
+      async act(session) {
+        const body = { graceMs, tree: context.flags.has("tree") };
+        return context.client.call("stopSession", { params: { ref: session.id }, body }).catch(unlessEnded(session));
+      },
+      line: (reply) => ("note" in reply ? reply.note : stoppedBy(reply).map(line).join("\n")),
+      toJson: (reply) => ("note" in reply ? { ...reply.session, killed: [] } : stoppedBy(reply).map(toJson)),
     });
   },
 };
 
+/** A session that has ended already is as good as stopped. */
+function unlessEnded(session: Session): (error: unknown) => { session: Session; note: string } {
+  return (error) => {
+    if (!(error instanceof HoldfastError) || error.code !== "session_ended" || session.status === "created") throw error;
+    return { session, note: `${plain(error.message)}${error.hint ? `\n  ${plain(error.hint)}` : ""}` };
+  };
+}
+
 type Stopped = Omit<StopReply, "tree">;
+
+function toJson({ session, killed }: Stopped) {
+  return { ...session, killed };
+}
 
 /** Of a tree whose root had ended before, only what ran. */
 function stoppedBy({ tree, ...root }: StopReply): Stopped[] {
@@ -60,7 +76,7 @@ function stoppedBy({ tree, ...root }: StopReply): Stopped[] {
 
 function line({ session, killed }: Stopped): string {
   return session.restartGivenUp === "stopped"
-    ? `${plain(session.name)} gets no further run`
+    ? `${plain(session.name)} will not restart`
     : `${plain(session.name)} stopped (${describeKilled(killed)})`;
 }
 

@@ -2,12 +2,13 @@ import type { Command } from "../command.ts";
 
 export const command: Command = {
   name: "task",
-  summary: "have the items of a markdown checklist done",
+  summary: "run the items of a markdown checklist",
   usage: "VERB …",
-  description: "A task file is a markdown checklist. Each item is done by an agent, in a conversation of its own, and ticked when it is.",
+  description:
+    "A task file is a markdown checklist. An agent works on each item in its own conversation, and Holdfast checks the item off when it is done.",
   flags: {},
   arguments: "nothing",
-  examples: [["holdfast task run TASKS.md", "every open item, one after the other"]],
+  examples: [["holdfast task run TASKS.md", "run every open item, one after the other"]],
   verbs: { run: () => import("./task/run.ts") },
   run: async () => 0,
 };

@@ -7,21 +7,21 @@ import { plain } from "../plain.ts";
 
 export const command: Command = {
   name: "token",
-  summary: "tokens for programs and people: create, list or revoke them",
+  summary: "create, list and revoke tokens",
   onlyReads: true,
   usage: "[ls | create --scope SCOPE [--name NAME] [--expires 30d] | revoke ID|NAME]",
   description:
-    "Whoever has a token acts under its name, and may do what its scope says: owner everything, driver start, type into and stop sessions,\napprover answer approvals, observer look. Its text is shown once; only a hash of it is kept. Put it into HOLDFAST_TOKEN.",
+    "A token lets a program or a person act under its name, within its scope. owner: everything. driver: start, type into and stop sessions. approver: answer approvals. observer: read. The token is shown once; only its hash is stored. Put it into HOLDFAST_TOKEN.",
   arguments: "token-verbs",
   flags: {
     scope: { value: "SCOPE", summary: "with create: owner, driver, approver or observer", complete: "scopes" },
-    name: { value: "NAME", summary: "with create: what to call it in the audit (default: its id)", complete: "nothing" },
-    expires: { value: "TIME", summary: "with create: how long it is good (default: until it is revoked)", complete: "nothing" },
+    name: { value: "NAME", summary: "with create: name in the audit (default: its id)", complete: "nothing" },
+    expires: { value: "TIME", summary: "with create: lifetime (default: until revoked)", complete: "nothing" },
   },
   examples: [
-    ["holdfast token create --scope observer --name dashboard --expires 30d", "prints the token, once"],
-    ["holdfast token ls", "who has one"],
-    ["holdfast token revoke dashboard", "from now on it opens nothing, and its streams end"],
+    ["holdfast token create --scope observer --name dashboard --expires 30d", "print a new token, once"],
+    ["holdfast token ls", "list the tokens"],
+    ["holdfast token revoke dashboard", "revoke a token and end its streams"],
   ],
   async run(context) {
     const [verb = "ls", ref, ...more] = context.args;
@@ -35,7 +35,7 @@ export const command: Command = {
 };
 
 function wrong(): HoldfastError {
-  return new HoldfastError("usage", "say ls, create --scope SCOPE, or revoke ID|NAME", { hint: "see: holdfast token --help" });
+  return new HoldfastError("usage", "expected ls, create --scope SCOPE, or revoke ID|NAME", { hint: "see: holdfast token --help" });
 }
 
 /** The text alone on standard output, for `HOLDFAST_TOKEN=$(holdfast token create …)`. */
@@ -43,7 +43,7 @@ async function create(context: Context): Promise<number> {
   const given = context.flags.text("scope");
   const scope = SCOPES.find((known) => known === given);
   if (scope === undefined) {
-    const what = given === undefined ? "say what it may do" : `--scope does not take ${JSON.stringify(given)}`;
+    const what = given === undefined ? "no scope given" : `--scope does not take ${JSON.stringify(given)}`;
     throw new HoldfastError("usage", `${what}: --scope SCOPE`, { candidates: [...SCOPES] });
   }
   const expires = context.flags.text("expires");
@@ -51,9 +51,9 @@ async function create(context: Context): Promise<number> {
   const token = await context.client.call("createToken", { body: { scope, name: context.flags.text("name"), expiresInMs } });
   process.stdout.write(`${context.json ? JSON.stringify(token) : token.token}\n`);
   if (!context.json && process.stderr.isTTY) {
-    const until = token.expiresAt === null ? "until it is revoked" : `until ${local(token.expiresAt)}`;
+    const until = token.expiresAt === null ? "until revoked" : `until ${local(token.expiresAt)}`;
     process.stderr.write(
-      `${plain(token.name)} may act as ${scope} ${until}. This is shown once. Use: HOLDFAST_TOKEN=…; end it: holdfast token revoke ${plain(token.name)}\n`,
+      `${plain(token.name)} may act as ${scope} ${until}. The token is shown only once. Use it: HOLDFAST_TOKEN=…; revoke it: holdfast token revoke ${plain(token.name)}\n`,
     );
   }
   return 0;
@@ -64,14 +64,14 @@ async function list(context: Context): Promise<number> {
   if (context.json) process.stdout.write(`${JSON.stringify(tokens)}\n`);
   else
     process.stdout.write(
-      `${tokens.length === 0 ? "No tokens. Make one: holdfast token create --scope observer" : table(tokens).join("\n")}\n`,
+      `${tokens.length === 0 ? "No tokens. Create one: holdfast token create --scope observer" : table(tokens).join("\n")}\n`,
     );
   return 0;
 }
 
 function table(tokens: readonly Token[]): string[] {
   const rows = [
-    ["NAME", "ID", "SCOPE", "STATE", "MADE BY"],
+    ["NAME", "ID", "SCOPE", "STATE", "CREATED BY"],
     ...tokens.map((token) => [plain(token.name), token.id, token.scope, state(token), token.createdBy]),
   ];
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
@@ -85,14 +85,14 @@ function table(tokens: readonly Token[]): string[] {
 
 function state({ revokedAt, expiresAt }: Token): string {
   if (revokedAt !== null) return `revoked ${local(revokedAt)}`;
-  if (expiresAt === null) return "good until revoked";
+  if (expiresAt === null) return "valid until revoked";
   const left = Date.parse(expiresAt) - Date.now();
-  return left > 0 ? `good for ${formatDuration(left)}` : `expired ${local(expiresAt)}`;
+  return left > 0 ? `valid for ${formatDuration(left)}` : `expired ${local(expiresAt)}`;
 }
 
 async function revoke(context: Context, ref: string): Promise<number> {
   const token = await context.client.call("revokeToken", { params: { ref } });
-  process.stdout.write(context.json ? `${JSON.stringify(token)}\n` : `${plain(token.name)} is revoked\n`);
+  process.stdout.write(context.json ? `${JSON.stringify(token)}\n` : `${plain(token.name)} was revoked\n`);
   return 0;
 }
 

@@ -62,7 +62,7 @@ test("transcript prints piece after piece, and what could not be read", async ()
   reply = (_, { query }) => (query?.after === undefined ? piece(1, 2, { more: true, damaged: 1 }) : piece(3, 3, { damaged: 1 }));
   expect(await run(transcript, "fix")).toBe(0);
   expect(out).toBe("t1 t2 t3 \n");
-  expect(err).toContain("2 lines of it could not be read");
+  expect(err).toContain("2 lines of the transcript could not be read");
   out = "";
   await run(transcript, "fix", "--json");
   expect(
@@ -107,7 +107,7 @@ test("cancel says whether a turn ran", async () => {
   await run(cancel, "fix");
   await run(cancel, "fix", "--json");
   const json = '{"name":"fix","cancelled":false,"outcome":"none","steps":[]}';
-  expect(out).toBe(`fix: interrupted, at the second attempt\nfix: no turn runs\n${json}\n`);
+  expect(out).toBe(`fix: interrupted, at the second attempt\nfix: no turn is running\n${json}\n`);
 });
 
 test("usage asks by what, since when and of whom it is told to, and refuses what it does not know", async () => {
@@ -153,15 +153,15 @@ test("personas lists those that are used, those that are not, and what is wrong"
   });
   await run(list);
   expect(out).toContain("reads code");
-  expect(out).toMatch(/Not used, for another has the name:\n.*\/u\/reviewer\.md/);
+  expect(out).toMatch(/Not used, because another persona has the same name:\n.*\/u\/reviewer\.md/);
   expect(out).toContain("/p/bad.md:3 no name; expected name: WORD\n");
-  expect(out).toContain("(used all the same)");
+  expect(out).toContain("(still used)");
 });
 
 test("personas show has what the agent is told", async () => {
   reply = () => persona;
   await run(show, "reviewer");
-  expect(out).toMatch(/^reviewer\nreads\ncode\n\nagent {2}whichever/);
+  expect(out).toMatch(/^reviewer\nreads\ncode\n\nagent {2}any/);
   expect(out).toContain("\n\nBe    kind.\n");
   await run(show, "reviewer", "--json");
   expect(out).toContain(JSON.stringify(persona));

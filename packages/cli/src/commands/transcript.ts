@@ -7,24 +7,25 @@ import { tellLooked, tellViewed } from "../viewed.ts";
 
 export const command: Command = {
   name: "transcript",
-  summary: "what was said and done in a conversation",
+  summary: "print the transcript of a conversation",
   onlyReads: true,
   usage: "NAME [-f] [--page N] [--turns N] [--all]",
   description:
-    "Of sessions that were started with --chat. A page is 20 turns, counted from the oldest; without --page it is all of them.\nWhat a terminal session printed: holdfast logs.",
+    "For sessions started with chat or --chat. A page is 20 turns, counted from the oldest. For a terminal session, use holdfast logs.",
   flags: {
-    follow: { summary: "stay, and print what comes until the session ends", short: "f" },
-    page: { value: "N", summary: "only this page of 20 turns, from the oldest", complete: "nothing" },
-    turns: { value: "N", summary: "only the last N turns", complete: "nothing" },
-    all: { summary: "also what it thought, what its tools said, and the tokens it used" },
+    follow: { summary: "keep running and print new entries until the session ends", short: "f" },
+    page: { value: "N", summary: "one page of 20 turns, counted from the oldest", complete: "nothing" },
+    turns: { value: "N", summary: "the last N turns", complete: "nothing" },
+    all: { summary: "include thoughts, tool output and token usage" },
   },
   arguments: "sessions",
   examples: [
-    ["holdfast transcript api", "all of it"],
-    ["holdfast transcript api --turns 1 -f", "the last turn, and what comes"],
-    ["holdfast transcript api --page 2", "turns 21 to 40"],
-    ["holdfast transcript api --json | jq .entry.type", "every entry, a line each"],
+    ["holdfast transcript api", "print the whole transcript"],
+    ["holdfast transcript api --turns 1 -f", "print the last turn and follow"],
+    ["holdfast transcript api --page 2", "print turns 21 to 40"],
+    ["holdfast transcript api --json | jq .entry.type", "print every entry, one per line"],
   ],
+  pages: ({ flags }) => !flags.has("follow"),
   async run(context) {
     const { flags, json } = context;
     const { printTranscript } = await import("../transcript.ts");

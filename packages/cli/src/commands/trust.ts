@@ -2,16 +2,16 @@ import type { Command } from "../command.ts";
 
 export const command: Command = {
   name: "trust",
-  summary: "which projects may run commands and copy files into new workspaces",
+  summary: "manage which projects may run setup commands and copy files",
   usage: "VERB …",
   description:
-    "A project's .holdfast/config.toml may name a set-up command and files to copy. Holdfast runs and copies nothing of that before you have\ntrusted it. Trust holds for one repository with all its worktrees, and for exactly that command and these files: a change asks again.\nScripts that the command starts are not checked.",
+    "A project's .holdfast/config.toml can name a setup command and files to copy. Holdfast does neither until you trust it. Trust covers one repository with all its worktrees, and exactly that command and these files; after a change Holdfast asks again. Scripts that the command starts are not checked.",
   flags: {},
   arguments: "nothing",
   examples: [
-    ["holdfast trust", "what is trusted"],
-    ["holdfast trust add", "show what the project of this directory asks for, and trust it"],
-    ["holdfast trust revoke ~/code/app", "from now on it asks again"],
+    ["holdfast trust", "list what is trusted"],
+    ["holdfast trust add", "review and trust the project of this directory"],
+    ["holdfast trust revoke ~/code/app", "ask again from now on"],
   ],
   verbs: {
     ls: () => import("./trust/ls.ts"),

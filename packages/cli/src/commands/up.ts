@@ -5,22 +5,22 @@ import { remoteUrl, warn } from "../connect.ts";
 
 export const command: Command = {
   name: "up",
-  summary: "start the daemon, if it does not run",
+  summary: "start the daemon if it is not running",
   usage: "[--listen 127.0.0.1:PORT [--insecure-public] | --no-listen] [--share GROUP | --no-share]",
   description:
-    "Every command does this by itself when it needs to. With --listen the daemon is also reached over TCP, by HTTP, SSE and WebSocket,\nalways with a token; it is remembered for the next daemon. Port 0 picks a free one.\nWith --share other users of this machine who are in the group reach it by a second socket, always with a token: they set HOLDFAST_URL and\nHOLDFAST_TOKEN, and every command is for your daemon, attach too.",
+    "Other commands start the daemon when they need it. With --listen the daemon also serves HTTP, SSE and WebSocket over TCP, always with a token; the next daemon remembers the address. Port 0 picks a free port.\n\nWith --share, members of a Unix group on this machine reach the daemon through a second socket, always with a token. They set HOLDFAST_URL and HOLDFAST_TOKEN; then every command, including attach, uses your daemon.",
   flags: {
-    listen: { value: "ADDRESS", summary: "listen there too, from now on", complete: "nothing" },
-    "no-listen": { summary: "do not listen on a TCP address any more" },
-    share: { value: "GROUP", summary: "also for other users of this machine, those of this group, from now on", complete: "nothing" },
-    "no-share": { summary: "for no other users any more" },
-    "insecure-public": { summary: "with --listen: also where other machines reach it; tokens and output go unencrypted" },
+    listen: { value: "ADDRESS", summary: "also listen on this address, from now on", complete: "nothing" },
+    "no-listen": { summary: "stop listening on TCP" },
+    share: { value: "GROUP", summary: "share with the users of this Unix group, from now on", complete: "nothing" },
+    "no-share": { summary: "stop sharing" },
+    "insecure-public": { summary: "with --listen: allow an address that other machines reach; tokens and output are not encrypted" },
   },
   examples: [
-    ["holdfast up --share dev", "for the users of the group dev; see holdfast token"],
-    ["holdfast up", "says its pid and home"],
+    ["holdfast up --share dev", "share with the users of group dev; see holdfast token"],
+    ["holdfast up", "print the pid and the home"],
     ["holdfast up --listen 127.0.0.1:8080", "for a browser or a program; see holdfast token"],
-    ["holdfast up --no-listen", "only the Unix socket again"],
+    ["holdfast up --no-listen", "only use the Unix socket"],
   ],
   async run(context) {
     await setListening(context);
@@ -28,7 +28,7 @@ export const command: Command = {
     const status = await context.client.call("status", {});
     if (context.json) process.stdout.write(`${JSON.stringify(status)}\n`);
     else {
-      process.stdout.write(`The daemon runs: pid ${status.pid}, version ${status.version}, home ${status.home}\n`);
+      process.stdout.write(`The daemon is running: pid ${status.pid}, version ${status.version}, home ${status.home}\n`);
       if (status.listen) process.stdout.write(`${listenLine(status.listen)}\n`);
       if (status.share) process.stdout.write(`${shareLine(status.share)}\n`);
       warn(status.warnings);
@@ -59,13 +59,13 @@ async function setSharing({ flags, client }: Context): Promise<void> {
 }
 
 export function shareLine({ group, url, error }: Sharing): string {
-  if (error !== null) return `It is not shared with the group ${group}: ${error}; it tries again`;
-  return `It is shared with the users of ${group}, for those with a token: HOLDFAST_URL=${url}`;
+  if (error !== null) return `It is not shared with group ${group}: ${error}; retrying`;
+  return `It is shared with the users of ${group} who have a token: HOLDFAST_URL=${url}`;
 }
 
 export function listenLine(listen: Listening): string {
-  if (listen.error !== null) return `It does not listen on ${listen.address}: ${listen.error}; it tries again`;
-  return `It listens on ${listen.url}, for those with a token${listen.public ? "; other machines reach it, and nothing is encrypted" : ""}`;
+  if (listen.error !== null) return `It does not listen on ${listen.address}: ${listen.error}; retrying`;
+  return `It listens on ${listen.url}, for requests with a token${listen.public ? "; other machines can reach it, and nothing is encrypted" : ""}`;
 }
 
 async function warnOfLogout(): Promise<void> {

@@ -45,7 +45,7 @@ test("without anything it is day by day, the last thirty, in the time zone of wh
   expect(query).toMatchObject({ by: "day", session: undefined, timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone });
   const days = (Date.now() - Date.parse(String(query.since))) / 86_400_000;
   expect(days).toBeCloseTo(30, 3);
-  expect(printed).toBe("Nobody told of anything used.\n");
+  expect(printed).toBe("No usage reported.\n");
 });
 
 test("of one session it is turn by turn, all that there ever was, unless it is asked for otherwise", async () => {
@@ -64,6 +64,6 @@ test("a script gets the report as it is", async () => {
 
 test("what it does not know, and more than one name, is refused", async () => {
   await expect(run([], { by: "week" })).rejects.toThrow('--by does not take "week"');
-  await expect(run(["a", "b"])).rejects.toThrow("name one session only, or none");
+  await expect(run(["a", "b"])).rejects.toThrow("expected at most one session");
   await expect(run([], { since: "never" })).rejects.toThrow("--since takes a duration or a time");
 });

@@ -6,25 +6,24 @@ import { usageChart } from "../usage-chart.ts";
 
 export const command: Command = {
   name: "usage",
-  summary: "tokens and cost: by day, agent, model, session or turn",
+  summary: "show tokens and cost by day, agent, model, session or turn",
   onlyReads: true,
   usage: "[NAME] [--by day|agent|model|session|turn|group] [--since 7d|all]",
-  description:
-    'What agents told that they used of models, also in sessions that were removed. Costs are what the agent itself says, else by a list of\nprices, which config.toml changes: [prices."MODEL"]. What is not known is shown as ?, and a sum that lacks something as ≥.\nThe bars are for a terminal: by cost, or by tokens where no cost is known.',
+  description: `Shows the model usage that agents reported, including that of removed sessions. The cost is the agent's own figure if it reports one, otherwise it comes from a price list that config.toml can change: [prices."MODEL"]. An unknown amount is shown as ?, and an incomplete sum as ≥.\n\nOn a terminal, bars show the cost, or the tokens if no cost is known.`,
   flags: {
-    by: { value: "WHAT", summary: `one line for each: ${USAGE_BY.join(", ")} (default: day)`, complete: "usage-by" },
-    since: { value: "TIME", summary: "what was used since: 7d, 2h, 2026-11-15 (default: 30d); all", complete: "nothing" },
+    by: { value: "WHAT", summary: `group by: ${USAGE_BY.join(", ")} (default: day)`, complete: "usage-by" },
+    since: { value: "TIME", summary: "start of the period: 7d, 2h, 2026-11-15, all (default: 30d)", complete: "nothing" },
   },
   arguments: "sessions",
   examples: [
-    ["holdfast usage", "day by day, the last thirty"],
-    ["holdfast usage --by model --since 7d", "which model took how much of the week"],
-    ["holdfast usage fix-login --by turn", "each turn of one session"],
-    ["holdfast usage --by session --since all --json", "everything ever, for a script"],
+    ["holdfast usage", "show the last thirty days"],
+    ["holdfast usage --by model --since 7d", "compare models over the last week"],
+    ["holdfast usage fix-login --by turn", "show each turn of one session"],
+    ["holdfast usage --by session --since all --json", "print everything, for a script"],
   ],
   async run(context) {
     const [session, ...more] = context.args;
-    if (more.length > 0) throw new HoldfastError("usage", "name one session only, or none", { hint: "usage: holdfast usage [NAME]" });
+    if (more.length > 0) throw new HoldfastError("usage", "expected at most one session", { hint: "usage: holdfast usage [NAME]" });
     const by = byOf(context.flags.text("by") ?? (session === undefined ? "day" : "turn"));
     const since = sinceOf(context, session);
     const { timeZone } = Intl.DateTimeFormat().resolvedOptions();

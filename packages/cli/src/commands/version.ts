@@ -3,10 +3,10 @@ import type { Command } from "../command.ts";
 
 export const command: Command = {
   name: "version",
-  summary: "the version of this program",
+  summary: "print the version",
   usage: "",
   flags: {},
-  examples: [["holdfast version --json", "with the Node it runs on"]],
+  examples: [["holdfast version --json", "include the Node version"]],
   async run(context) {
     process.stdout.write(context.json ? `${JSON.stringify({ version: VERSION, node: process.versions.node })}\n` : `${VERSION}\n`);
     return 0;

@@ -11,19 +11,19 @@ import { statusCell, waitsFor } from "../status-text.ts";
 
 export const command: Command = {
   name: "wait",
-  summary: "wait for a session's end, for what its agent does, or for something it prints",
+  summary: "wait for a session to end, to change status, or to print something",
   usage: "NAME [--for exit|idle|waiting|turn|output=REGEX] [--timeout 30s]",
   description:
-    "For the end (the default): returns when the session has ended and no further run is due; of one that is restarted, the next run is waited\nfor, until it is given up or somebody stops it. For output: when a line it has printed, or prints, fits the regular expression. When the\ntime is over first, or it ends without having printed it, the exit code is 16;\nwhen it is removed meanwhile, 32.\nFor an agent: idle (it waits for a prompt), waiting (it wants a person), turn (the turn that runs has ended, or the next one if none runs).\nWhen nothing tells what it does, the exit code is 23.",
+    "exit (default): the session has ended and no further run is due. A session with a restart policy counts as ended when Holdfast gives up or somebody stops it. output=REGEX: a printed line matches, now or later. If the time runs out, or the session ends without a match, the exit code is 16. If the session is removed, it is 32.\n\nFor an agent: idle (it waits for a prompt), waiting (it needs a person), turn (the current or else the next turn has ended). If the agent's status cannot be known, the exit code is 23.",
   flags: {
-    for: { value: "WHAT", summary: "what for: exit (default), idle, waiting, turn, or output=REGEX", complete: "waits" },
-    timeout: { value: "TIME", summary: "how long at most (default: for ever)", complete: "nothing" },
+    for: { value: "WHAT", summary: "condition: exit (default), idle, waiting, turn, or output=REGEX", complete: "waits" },
+    timeout: { value: "TIME", summary: "time limit (default: none)", complete: "nothing" },
   },
   arguments: "sessions",
   examples: [
-    ["holdfast wait build --timeout 10m", "for its end"],
-    ["holdfast wait api --for turn --timeout 20m", "until the agent has done what it was asked"],
-    ["holdfast wait serve --for 'output=listening on' --timeout 30s", "until it is ready"],
+    ["holdfast wait build --timeout 10m", "wait until the session ends"],
+    ["holdfast wait api --for turn --timeout 20m", "wait until the agent has finished its turn"],
+    ["holdfast wait serve --for 'output=listening on' --timeout 30s", "wait until a server is ready"],
   ],
   async run(context) {
     const ref = oneName(context, "wait NAME");
@@ -76,8 +76,8 @@ async function untilPrinted(
     if (line !== undefined) return line;
     const until = (now: Session) => now.runs > run || isOver(now);
     const next = await untilSession(context, { ...knownAs(session), signal: over, until, onChange });
-    if (!next) throw tooLate(`${session.name} has not printed it yet`);
-    if (next.runs === run) throw tooLate(`${session.name} has ended without printing it`);
+    if (!next) throw tooLate(`${session.name} has not printed a match yet`);
+    if (next.runs === run) throw tooLate(`${session.name} ended without printing a match`);
   }
 }
 

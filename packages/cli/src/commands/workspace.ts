@@ -2,15 +2,15 @@ import type { Command } from "../command.ts";
 
 export const command: Command = {
   name: "workspace",
-  summary: "a git worktree for each agent: make, look at, merge and remove them",
+  summary: "manage the git worktrees of agents",
   usage: "VERB …",
   description:
-    "A workspace is a worktree on a branch of its own, outside the repository's tree: agents in two workspaces never see each other's\nuncommitted files. It is named by its name, its id, the beginning of its id, or a session that works in it; without a name, the one that this\ndirectory is in is meant.",
+    "A workspace is a git worktree on its own branch, outside the repository's directory. Agents in different workspaces do not see each other's uncommitted files. Refer to a workspace by name, id, the beginning of its id, or a session in it; the default is the workspace of the current directory.",
   flags: {},
   arguments: "nothing",
   examples: [
-    ["holdfast workspace", "what there is"],
-    ["holdfast workspace create try", "a worktree to work in yourself; agents get theirs with: holdfast spawn AGENT --worktree"],
+    ["holdfast workspace", "list the workspaces"],
+    ["holdfast workspace create try", "create a worktree for yourself; for an agent: holdfast spawn AGENT --worktree"],
   ],
   verbs: {
     ls: () => import("./workspace/ls.ts"),

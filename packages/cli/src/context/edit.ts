@@ -21,7 +21,7 @@ export async function editContext({ client }: Context, target: Target, name: Con
     return fileOf(await client.call("getContext", { query: target }), name);
   }
   if (file.cut) {
-    throw new HoldfastError("file_unusable", `${name} is too long to be edited from elsewhere`, { hint: `edit it there: ${file.path}` });
+    throw new HoldfastError("file_unusable", `${name} is too long to edit remotely`, { hint: `edit it there: ${file.path}` });
   }
   const copy = join(mkdtempSync(join(tmpdir(), "holdfast-")), name);
   writeFileSync(copy, file.text);
@@ -35,13 +35,13 @@ export async function editContext({ client }: Context, target: Target, name: Con
     return fileOf(written, name);
   } catch (error) {
     const { code, message, hint } = HoldfastError.from(error);
-    throw new HoldfastError(code, message, { hint: `${hint === undefined ? "" : `${hint}; `}what you wrote is in ${copy}`, cause: error });
+    throw new HoldfastError(code, message, { hint: `${hint === undefined ? "" : `${hint}; `}your text is in ${copy}`, cause: error });
   }
 }
 
 function fileOf({ files }: WorkingContext, name: ContextFileName): ContextFile {
   const file = files.find((each) => each.name === name);
-  if (!file) throw new HoldfastError("internal", `the daemon knows no ${name}`);
+  if (!file) throw new HoldfastError("internal", `the daemon does not know ${name}`);
   return file;
 }
 
@@ -50,14 +50,8 @@ function openEditor(path: string): void {
   const editor = process.env.VISUAL || process.env.EDITOR || "vi";
   const { status, signal, error } = spawnSync("/bin/sh", ["-c", `${editor} "$@"`, editor, path], { stdio: "inherit" });
   if (status === 0) return;
-  const how = error
-    ? error.message
-    : status === 127
-      ? "it was not found"
-      : signal
-        ? `it was ended by ${signal}`
-        : `it ended with ${status}`;
+  const how = error ? error.message : status === 127 ? "not found" : signal ? `ended by ${signal}` : `exit code ${status}`;
   throw new HoldfastError("file_unusable", `the editor ${JSON.stringify(editor)} failed: ${how}`, {
-    hint: `choose another: EDITOR=nano holdfast context edit; or edit ${path} as you like`,
+    hint: `choose another: EDITOR=nano holdfast context edit; or edit ${path} yourself`,
   });
 }

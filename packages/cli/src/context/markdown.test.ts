@@ -48,5 +48,5 @@ test("underlined headings count as headings", () => {
 });
 
 test("a file that is too long says where the rest of it is", () => {
-  expect(context({ "plan.md": "# Plan\nlong" }, { cut: true })).toContain("*There is more of it in /app/plan.md.*");
+  expect(context({ "plan.md": "# Plan\nlong" }, { cut: true })).toContain("*More in /app/plan.md.*");
 });

@@ -21,9 +21,7 @@ export function asMarkdown({ root, files }: WorkingContext): string {
   const rest = files.filter(({ state }) => state !== "written").map(({ name }) => name);
   return [
     `# Working Context of ${basename(root)}`,
-    ...written.map(
-      ({ name, text, cut, path }) => section(TITLES[name] ?? name, text) + (cut ? `\n\n*There is more of it in ${path}.*` : ""),
-    ),
+    ...written.map(({ name, text, cut, path }) => section(TITLES[name] ?? name, text) + (cut ? `\n\n*More in ${path}.*` : "")),
     ...(rest.length === 0 ? [] : [`*Nothing yet in ${rest.join(", ")}.*`]),
   ]
     .map((part) => `${part}\n`)

@@ -15,10 +15,10 @@ export async function readContext({ client }: Context, name: string | undefined)
   const found = await client.call("getContext", { query: targetOf(name) });
   if (found.exists) return found;
   throw new HoldfastError("context_not_found", `there is no Working Context in ${found.root}`, {
-    hint: `lay one out: holdfast context edit background${name === undefined ? "" : ` ${name}`}`,
+    hint: `create one: holdfast context edit background${name === undefined ? "" : ` ${name}`}`,
   });
 }
 
 export function tooMany(verb: string, word: string | undefined): HoldfastError {
-  return new HoldfastError("usage", `${JSON.stringify(word)} is one argument too many`, { hint: `see: holdfast context ${verb} --help` });
+  return new HoldfastError("usage", `unexpected argument ${JSON.stringify(word)}`, { hint: `see: holdfast context ${verb} --help` });
 }

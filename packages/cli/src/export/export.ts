@@ -124,8 +124,8 @@ function told(session: Session, source: Source, { file, format }: { file: string
     ...(format === "asciicast" ? [formatDuration(source.durationMs)] : []),
     ...(bytes > 0 ? [`${formatBytes(bytes)} in ${stretches === 1 ? "1 stretch" : `${stretches} stretches`} without times, marked`] : []),
     ...(source.gaps.length > 0 ? [`${gapSummary(source.gaps)}, marked`] : []),
-    ...(source.begins > 0 ? [`the first ${formatBytes(source.begins)} of it had been deleted`] : []),
-    ...(source.ended ? [] : ["it still runs: this is what there was until now"]),
+    ...(source.begins > 0 ? [`its first ${formatBytes(source.begins)} had been deleted`] : []),
+    ...(source.ended ? [] : ["it is still running: this is the output so far"]),
   ];
   return `${plain(session.name)}, run ${source.run}, written to ${plain(file)}${notes.length > 0 ? ` (${notes.join("; ")})` : ""}`;
 }

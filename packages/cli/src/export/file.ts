@@ -87,7 +87,7 @@ function placeOf(path: string, force: boolean): string {
   if (!force) throw exists(path);
   const place = there.isSymbolicLink() ? resolved(path) : path;
   if (!(lstatSync(place, { throwIfNoEntry: false })?.isFile() ?? true))
-    throw new HoldfastError("file_unusable", `${path} is no ordinary file`, { hint: "write to standard output: -" });
+    throw new HoldfastError("file_unusable", `${path} is not a regular file`, { hint: "write to standard output: -" });
   return place;
 }
 
@@ -95,12 +95,12 @@ function resolved(path: string): string {
   try {
     return realpathSync(path);
   } catch (cause) {
-    throw new HoldfastError("file_unusable", `${path} is a symbolic link to nothing`, { hint: "remove it, or name another file", cause });
+    throw new HoldfastError("file_unusable", `${path} is a broken symbolic link`, { hint: "remove it, or name another file", cause });
   }
 }
 
 function exists(path: string): HoldfastError {
-  return new HoldfastError("file_exists", `${path} exists`, { hint: "--force replaces it" });
+  return new HoldfastError("file_exists", `${path} exists`, { hint: "pass --force to replace it" });
 }
 
 function refusal(path: string, cause: NodeJS.ErrnoException): HoldfastError {

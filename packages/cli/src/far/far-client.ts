@@ -27,7 +27,7 @@ export function farClient(machine: Machine): HoldfastClient {
   };
   process.on("SIGINT", onInterrupt);
   const tellLost = () => {
-    if (!isLost) process.stderr.write(`holdfast: the connection to ${machine.name} is lost; trying again, Ctrl+C gives up\n`);
+    if (!isLost) process.stderr.write(`holdfast: lost the connection to ${machine.name}; reconnecting, Ctrl+C gives up\n`);
     isLost = true;
   };
   /** A stream that breaks is opened again by who reads it. */
@@ -45,7 +45,7 @@ export function farClient(machine: Machine): HoldfastClient {
     for (let mishaps = 0; ; mishaps++) {
       try {
         const reply = await send();
-        if (isLost) process.stderr.write(`holdfast: connected to ${machine.name} again\n`);
+        if (isLost) process.stderr.write(`holdfast: reconnected to ${machine.name}\n`);
         served = true;
         isLost = false;
         return reply;

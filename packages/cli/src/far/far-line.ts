@@ -25,8 +25,8 @@ export interface FarCall {
 export function farLine(call: FarCall): string {
   const line = `exec sh -c 'eval "$(printf %b "$1")"' holdfast '${octal(script(call))}'`;
   if (Buffer.byteLength(line) <= LONGEST) return line;
-  throw new HoldfastError("usage", "the arguments are too long to be sent over ssh", {
-    hint: "a long text can come from standard input: holdfast -H MACHINE send NAME - < FILE",
+  throw new HoldfastError("usage", "the arguments are too long for ssh", {
+    hint: "send a long text through standard input: holdfast -H MACHINE send NAME - < FILE",
   });
 }
 
@@ -67,8 +67,8 @@ const READ_WORDS = `eval "$(printf %b "$HOLDFAST_WORDS")"`;
 const AT_ONCE = `if command -v holdfast >/dev/null 2>&1 && { command -v node >/dev/null 2>&1 || [ -n "$HOLDFAST_NODE" ]; }; then exec holdfast "$@"; fi`;
 
 function missing({ machine, args }: FarCall): string[] {
-  const error = new HoldfastError("machine_without_holdfast", `there is no holdfast on the PATH of ${machine}`, {
-    hint: `install it there, as on this machine; or say where it is, in config.toml here: [machines.${tomlKey(machine)}] command = "/path/to/holdfast"`,
+  const error = new HoldfastError("machine_without_holdfast", `holdfast is not on the PATH of ${machine}`, {
+    hint: `install it there; or set its path in your config.toml: [machines.${tomlKey(machine)}] command = "/path/to/holdfast"`,
   });
   const end = args.indexOf("--");
   const json = (end < 0 ? args : args.slice(0, end)).includes("--json");

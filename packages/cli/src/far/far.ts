@@ -71,9 +71,9 @@ function isAboutThisProgram(name: string | undefined): boolean {
   return name === undefined || ["--help", "-h", "help", "completion", "__complete"].includes(name);
 }
 
-/** `spawn` as another name for `chat`. */
+/** `spawn` as another name for `chat`, or with `--attach`. */
 function isTalk(argv: readonly string[]): boolean {
-  return argv[0] === "spawn" && argv.some((word) => /^(-i|--interactive|--session(=.*)?|--resume(=.*)?)$/.test(word));
+  return argv[0] === "spawn" && argv.some((word) => /^(-i|--interactive|--attach|--session(=.*)?|--resume(=.*)?)$/.test(word));
 }
 
 /** What is piped into `chat` is what is said, where nothing else is. */
@@ -132,6 +132,6 @@ export function toldError(stderr: string): HoldfastError {
   try {
     return HoldfastError.fromBody((JSON.parse(line) as { error: { code?: string } }).error);
   } catch (cause) {
-    return new HoldfastError("internal", line || "the far end said nothing", { cause });
+    return new HoldfastError("internal", line || "no answer from the remote machine", { cause });
   }
 }

@@ -19,7 +19,7 @@ export function splitMachine(argv: readonly string[]): { name: string | undefine
   if (first.startsWith("-H")) return { name: named(first.slice(2)), rest };
   const name = process.env.HOLDFAST_MACHINE || undefined;
   if (name !== undefined && process.env.HOLDFAST_URL) {
-    throw new HoldfastError("usage", "HOLDFAST_MACHINE and HOLDFAST_URL both say where to go", { hint: "unset one of them" });
+    throw new HoldfastError("usage", "HOLDFAST_MACHINE and HOLDFAST_URL cannot be used together", { hint: "unset one of them" });
   }
   return { name: name === undefined ? undefined : named(name), rest: [...argv] };
 }
@@ -63,6 +63,6 @@ export async function configuredMachines(): Promise<Tables> {
     return ((parse(text) as { machines?: Tables }).machines ?? {}) as Tables;
   } catch (cause) {
     const [reason] = (cause as Error).message.split("\n");
-    throw new HoldfastError("usage", `${configurationFile()} is not TOML: ${reason}`, { hint: "holdfast doctor says where", cause });
+    throw new HoldfastError("usage", `${configurationFile()} is not TOML: ${reason}`, { hint: "holdfast doctor shows the line", cause });
   }
 }

@@ -75,10 +75,10 @@ async function attachAgainAndAgain(
     putRight(terminal);
     if (performance.now() - began > HELD_MS) mishaps = 0;
     process.stderr.write(
-      `holdfast: the connection to ${machine.name} is lost; the session goes on there. Trying again; Enter tries now, Ctrl+C gives up\n`,
+      `holdfast: lost the connection to ${machine.name}; the session keeps running there. Reconnecting; Enter tries now, Ctrl+C gives up\n`,
     );
     if (!(await reachAgain(machine, { mishaps, giveUp }))) throw givenUp(machine, argv);
-    process.stderr.write(`holdfast: connected to ${machine.name} again\n`);
+    process.stderr.write(`holdfast: reconnected to ${machine.name}\n`);
     argv = await again();
   }
 }
@@ -100,8 +100,8 @@ async function sameConversation(machine: Machine, [, ...args]: readonly string[]
   } catch (error) {
     const { code } = HoldfastError.from(error);
     if (code !== "session_not_found" && code !== "usage") throw error;
-    throw new HoldfastError("machine_lost", "which conversation it was is not known: it was begun without a name", {
-      hint: `it goes on there: holdfast -H ${machine.name} ls, then holdfast -H ${machine.name} chat NAME`,
+    throw new HoldfastError("machine_lost", "cannot return to the conversation: it was started without a name", {
+      hint: `it keeps running there: holdfast -H ${machine.name} ls, then holdfast -H ${machine.name} chat NAME`,
       cause: error,
     });
   }
@@ -141,7 +141,7 @@ async function reachAgain(machine: Machine, { mishaps, giveUp }: { mishaps: numb
 }
 
 function givenUp({ name }: Machine, argv: readonly string[]): HoldfastError {
-  return new HoldfastError("machine_unreachable", `${name} was not reached again`, {
-    hint: `the session goes on there; come back with: holdfast -H ${name} ${argv.join(" ")}`,
+  return new HoldfastError("machine_unreachable", `could not reconnect to ${name}`, {
+    hint: `the session keeps running there; return: holdfast -H ${name} ${argv.join(" ")}`,
   });
 }

@@ -13,24 +13,24 @@ export function sshFailure({ name: machine, destination }: Machine, said: string
   const last = (lines.at(-1) ?? "the connection ended").replace(/^ssh: /, "");
   const all = lines.length > 1 ? `\n${lines.join("\n")}` : "";
   if (/host key verification failed|host identification has changed|no .* host key is known/i.test(said)) {
-    return new HoldfastError("machine_refused", `the host key of ${machine} is not the one that is known, or none is known${all}`, {
-      hint: `see what ssh itself says, and decide there: ssh ${destination}`,
+    return new HoldfastError("machine_refused", `the host key of ${machine} is unknown or has changed${all}`, {
+      hint: `check it with ssh: ssh ${destination}`,
     });
   }
   if (/permission denied|too many authentication failures|no supported authentication|no mutual signature/i.test(said)) {
-    return new HoldfastError("machine_refused", `${machine} let nobody in: ${last}`, {
-      hint: `make this work first: ssh ${destination}; for a login without questions, an ssh key (ssh-copy-id ${destination})`,
+    return new HoldfastError("machine_refused", `${machine} refused the login: ${last}`, {
+      hint: `make this work first: ssh ${destination}; for a login without a password, copy your key: ssh-copy-id ${destination}`,
     });
   }
   return new HoldfastError("machine_unreachable", `${machine} cannot be reached: ${last}`, {
-    hint: `is it on, and is the name right? ssh ${destination} tries the same`,
+    hint: `check that the machine is up and the name is right: ssh ${destination}`,
   });
 }
 
 /** Something may have been done there by then. */
 export function connectionBroke({ name }: Machine): HoldfastError {
-  return new HoldfastError("machine_lost", `the connection to ${name} broke before it answered; whether it was done is not known`, {
-    hint: `look: holdfast -H ${name} ls`,
+  return new HoldfastError("machine_lost", `the connection to ${name} broke before the answer; the result is unknown`, {
+    hint: `check: holdfast -H ${name} ls`,
   });
 }
 

@@ -25,7 +25,7 @@ export interface Ssh {
 export function findSsh({ destination }: Machine): Ssh {
   const program = findProgram("ssh", process.env.PATH, process.cwd());
   if (program === undefined) {
-    throw new HoldfastError("program_not_found", "there is no ssh on PATH", { hint: "install an OpenSSH client" });
+    throw new HoldfastError("program_not_found", "ssh is not on the PATH", { hint: "install an OpenSSH client" });
   }
   const decided = effective(program, destination);
   const options = [
@@ -44,7 +44,7 @@ export function findSsh({ destination }: Machine): Ssh {
 function effective(program: string, destination: string): Map<string, string> {
   const { status, stdout, stderr } = spawnSync(program, ["-T", "-G", "--", destination], { encoding: "utf8" });
   if (status !== 0) {
-    throw new HoldfastError("usage", `ssh does not take ${JSON.stringify(destination)}: ${stderr.trim().split("\n").at(-1)}`, {
+    throw new HoldfastError("usage", `ssh refused ${JSON.stringify(destination)}: ${stderr.trim().split("\n").at(-1)}`, {
       hint: "try it with ssh itself",
     });
   }

@@ -111,7 +111,11 @@ function farError(machine: Machine, said: string): HoldfastError {
 
 function otherVersion({ name }: Machine, version: string): HoldfastError {
   const theirs = version === "" ? "an older holdfast" : `holdfast ${version}`;
-  return new HoldfastError("machine_other_version", `${name} has ${theirs}, and this is ${VERSION}: following needs the same on both`, {
-    hint: "install the same version there; commands that do not follow work as they are",
-  });
+  return new HoldfastError(
+    "machine_other_version",
+    `${name} has ${theirs}, this machine has ${VERSION}; following needs the same version on both`,
+    {
+      hint: "install the same version there; commands that do not follow work anyway",
+    },
+  );
 }

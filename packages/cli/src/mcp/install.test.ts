@@ -28,7 +28,7 @@ test("another server of that name is replaced only by force, and nothing else is
   const file = join(directory.path, "settings.json");
   const gemini = PLACES.gemini as Place;
   writeFileSync(file, '{\n\t"a": [1],\n\t"mcpServers": { "holdfast": { "command": "mine" } }\n}\n', { mode: 0o644 });
-  expect(() => write(gemini, { file, server: SERVER, force: false })).toThrow("has another server under the name holdfast");
+  expect(() => write(gemini, { file, server: SERVER, force: false })).toThrow("already has another server named holdfast");
   expect(write(gemini, { file, server: SERVER, force: true })).toBe("replaced");
   expect(readFileSync(file, "utf8")).toMatch(/^\{\n\t"a": \[/);
   expect(statSync(file).mode & 0o777).toBe(0o644);
@@ -43,6 +43,6 @@ test.each([
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-install-"));
   const file = join(directory.path, "file");
   writeFileSync(file, text);
-  expect(() => write(PLACES[agent] as Place, { file, server: SERVER, force: true })).toThrow("is left alone");
+  expect(() => write(PLACES[agent] as Place, { file, server: SERVER, force: true })).toThrow("was not changed");
   expect(readFileSync(file, "utf8")).toBe(text);
 });

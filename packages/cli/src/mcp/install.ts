@@ -34,12 +34,12 @@ export function write(place: Place, { file: named, server, force }: { file: stri
   const old = servers[NAME];
   if (old !== undefined && isSame(old, entry)) return "there already";
   if (old !== undefined && !force) {
-    throw new HoldfastError("file_exists", `${file} has another server under the name ${NAME} already`, {
+    throw new HoldfastError("file_exists", `${file} already has another server named ${NAME}`, {
       hint: "--force replaces it",
     });
   }
   if (old !== undefined && place.format === "toml") {
-    throw unreadable(file, `what it has under ${place.under}.${NAME} is replaced only by hand`);
+    throw unreadable(file, `${place.under}.${NAME} must be replaced by hand`);
   }
   const text =
     place.format === "toml"
@@ -79,8 +79,8 @@ function parsed(place: Place, { file, text }: { file: string; text: string }): R
 }
 
 function unreadable(file: string, why: string): HoldfastError {
-  return new HoldfastError("file_unusable", `${file} is left alone: ${why}`, {
-    hint: "add to it by hand what the same command prints without --write",
+  return new HoldfastError("file_unusable", `${file} was not changed: ${why}`, {
+    hint: "run the command without --write and add the entry by hand",
   });
 }
 

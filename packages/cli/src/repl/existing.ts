@@ -19,12 +19,12 @@ export function refuseKept(flags: Flags, { session, args }: { session: Session; 
   const text = KEPT.find((flag) => flags.text(flag) !== undefined);
   const found = text ?? KEPT_SWITCHES.find((flag) => flags.has(flag));
   if (found !== undefined) throw kept(`--${found}`, `--${found}${text === undefined ? "" : " …"}`, session);
-  if (args.length > 0) throw kept("what stands after --", `-- ${args.join(" ")}`, session);
+  if (args.length > 0) throw kept("arguments after --", `-- ${args.join(" ")}`, session);
 }
 
 function kept(what: string, again: string, { name, agent }: Session): HoldfastError {
-  return new HoldfastError("usage", `${what} cannot be changed for an existing session, and ${name} is one`, {
-    hint: `leave it out, or start a new one: holdfast chat ${agent} ${again}`,
+  return new HoldfastError("usage", `${what} cannot be changed for an existing session (${name})`, {
+    hint: `omit it, or start a new conversation: holdfast chat ${agent} ${again}`,
   });
 }
 
@@ -42,15 +42,15 @@ export async function goOn(
     return { started: true, notes: [] };
   }
   if (env && turn !== null) {
-    throw new HoldfastError("usage", `${plain(session.name)} is in a turn, and --env is applied when its agent starts`, {
-      hint: `wait until the turn has ended, or cancel it: holdfast cancel ${plain(session.name)}`,
+    throw new HoldfastError("usage", `${plain(session.name)} is in a turn; --env restarts its agent`, {
+      hint: `wait for the end of the turn, or cancel it: holdfast cancel ${plain(session.name)}`,
     });
   }
   if (budget && !env) await client.call("setBudget", { params, body: budget });
   if (!env) return { started: false, notes: [] };
   await client.call("stopSession", { params, body: { graceMs: GRACE_MS } });
   await client.call("resumeSession", { params, body: { env, budget } });
-  return { started: false, notes: [`its agent was started again, with ${Object.keys(env).join(", ")} as given`] };
+  return { started: false, notes: [`its agent was restarted with ${Object.keys(env).join(", ")}`] };
 }
 
 /** The last step, so that a conversation that cannot be opened is in no new group; all or none of the groups. */

@@ -17,15 +17,15 @@ export async function farewell(
   if (isOver(session)) await tellViewed(context, id);
   const shown = plain(name);
   const holdfast = calledAs();
-  const back = `Come back: ${holdfast} chat ${shown}`;
+  const back = `Continue: ${holdfast} chat ${shown}`;
   const works = session.status === "working" || session.status === "starting" || said.waits;
   return isOver(session)
-    ? `${shown} has ended (${session.status}). Go on with it: ${holdfast} chat ${shown}`
+    ? `${shown} has ended (${session.status}). Continue: ${holdfast} chat ${shown}`
     : session.status === "waiting"
-      ? `${shown} waits for you: ${holdfast} approvals. ${back}`
+      ? `${shown} is waiting for you: ${holdfast} approvals. ${back}`
       : works
-        ? `${shown} goes on in the background. ${back}`
-        : `${shown} stays as it is. ${back}   End it: ${holdfast} stop ${shown}`;
+        ? `${shown} keeps working in the background. ${back}`
+        : `${shown} keeps running. ${back}   Stop: ${holdfast} stop ${shown}`;
 }
 
 /** By whoever is at the other end of ssh, where somebody is. */

@@ -79,7 +79,7 @@ test("on a terminal it is drawn as that shows it best", async () => {
   vi.stubEnv("TERM", "xterm");
   await once([text("# Title\n\x1b[2Jtext"), ended("completed")], { wanted: { agent: "demo" } });
   expect(out).toBe("\x1b[1;4mTitle\x1b[0m\ntext\n");
-  expect(err).toBe("Go on with it: holdfast chat fresh\n");
+  expect(err).toBe("Continue: holdfast chat fresh\n");
   vi.unstubAllEnvs();
 });
 
@@ -93,8 +93,8 @@ test("what was started for it is stopped again", async () => {
 describe("the exit code says why there is no whole answer", () => {
   const failure: EntryDraft = { type: "error", code: "x", message: "no network", hint: "plug it in", retry: true };
   test.each([
-    ["refused", [], 36, "fix refused to go on"],
-    ["cancelled", [], 37, "the turn of fix was cancelled; what came of it stays"],
+    ["refused", [], 36, "fix refused to continue"],
+    ["cancelled", [], 37, "the turn of fix was cancelled; its output so far is kept"],
     ["max_tokens", [], 38, "the answer of fix was cut off at a limit of tokens"],
     ["max_requests", [], 38, "the answer of fix was cut off at a limit of requests"],
     ["failed", [failure], 35, "fix: no network"],
@@ -155,7 +155,7 @@ test("what it asks leave for is said on standard error, with how to give it", as
   });
   expect({ code, err }).toEqual({
     code: 0,
-    err: `holdfast: it asks for permission: execute: make · in the agent's words: “Run make”; allow it: holdfast approvals allow ab\n`,
+    err: `holdfast: permission requested: execute: make · in the agent's words: “Run make”; allow it: holdfast approvals allow ab\n`,
   });
 });
 

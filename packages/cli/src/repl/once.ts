@@ -16,7 +16,7 @@ import { plain } from "../plain.ts";
 import { tellViewed } from "../viewed.ts";
 import { writeOut } from "../write-out.ts";
 import { MarkdownStream } from "./markdown/stream.ts";
-import { openConversation, type Wanted } from "./open.ts";
+import { discard, type Opened, openConversation, refusalIn, type Wanted } from "./open.ts";
 import { painter } from "./paint.ts";
 import { newMessageId, Talk } from "./talk.ts";
 
@@ -32,33 +32,40 @@ interface Answer {
   usage: Usage | undefined;
   /** The conversation itself has said something of the budget. */
   budgetTold: boolean;
+  /** It was to be answered by a model, or in a mode, that the agent does not have. */
+  refusal: HoldfastError | undefined;
 }
 
 export async function answerOnce(context: Context, wanted: Wanted, text: string): Promise<number> {
   const opened = await openConversation(context, wanted);
   const talk = new Talk(context, opened.session);
+  let refused = false;
   opened.notes.forEach(tellNote);
   try {
-    const answer = await oneTurn(context, talk, text);
+    const answer = await oneTurn(context, { talk, opened }, text);
+    refused = answer.refusal !== undefined;
+    if (answer.refusal) throw answer.refusal;
     if (context.json) await writeOut(`${JSON.stringify(shapeOf(opened.session, answer))}\n`);
     const failure = (await budgetFailure(talk, answer)) ?? failureOf(opened.session, answer);
     if (failure) throw failure;
     return 0;
   } finally {
+    if (refused) await discard(context, opened);
     // Whoever reads the answer on a terminal has seen what became of it.
-    await tellViewed(context, talk.id);
-    if (opened.started) await context.client.call("stopSession", { params: { ref: talk.id }, body: { graceMs: 2000 } }).catch(() => {});
-    if (opened.created && !context.json && process.stderr.isTTY)
-      process.stderr.write(`Go on with it: holdfast chat ${plain(opened.session.name)}\n`);
+    if (!refused) await tellViewed(context, talk.id);
+    if (opened.started && !refused)
+      await context.client.call("stopSession", { params: { ref: talk.id }, body: { graceMs: 2000 } }).catch(() => {});
+    if (opened.created && !refused && !context.json && process.stderr.isTTY)
+      process.stderr.write(`Continue: holdfast chat ${plain(opened.session.name)}\n`);
   }
 }
 
-async function oneTurn(context: Context, talk: Talk, text: string): Promise<Answer> {
+async function oneTurn(context: Context, { talk, opened }: { talk: Talk; opened: Opened }, text: string): Promise<Answer> {
   const { cursor } = await talk.lastTurns(1);
   const message = newMessageId();
   using interrupt = onInterrupt(talk);
   const printer = context.json ? undefined : new AnswerPrinter();
-  const answer: Answer = { text: "", reason: "interrupted", error: undefined, usage: undefined, budgetTold: false };
+  const answer: Answer = { text: "", reason: "interrupted", error: undefined, usage: undefined, budgetTold: false, refusal: undefined };
   const over = new AbortController();
   /** Told behind the answer, whose line they would break. */
   const notes: string[] = [];
@@ -67,6 +74,8 @@ async function oneTurn(context: Context, talk: Talk, text: string): Promise<Answ
   await talk.say(text, { id: message });
   const onEntry = ({ entry }: PlacedEntry) => {
     if (entry.type === "error" && entry.turn === null) answer.error = entry;
+    answer.refusal ??= refusalIn(opened, entry);
+    if (answer.refusal) return over.abort();
     if (entry.turn !== message) return;
     hasBegun = true;
     if (entry.type === "text") {
@@ -136,7 +145,7 @@ function onInterrupt(talk: Talk): Disposable & { readonly wasAsked: boolean } {
 async function tellAsked(talk: Talk, asked: Extract<Entry, { type: "approval_asked" }>): Promise<void> {
   const approval = await talk.approvalFor(asked.ask).catch(() => undefined);
   const how = approval ? `: holdfast approvals allow ${approval.id}` : ": holdfast approvals";
-  process.stderr.write(`holdfast: it asks for permission: ${describeAsk(asked)}; allow it${how}\n`);
+  process.stderr.write(`holdfast: permission requested: ${describeAsk(asked)}; allow it${how}\n`);
 }
 
 /** For a terminal as it looks best there; for a pipe as it was said. */
@@ -196,7 +205,7 @@ async function budgetFailure(talk: Talk, { reason, budgetTold }: Answer): Promis
     return undefined;
   }
   const name = plain(session.name);
-  const hint = `go on with more: holdfast chat ${plain(exceeded.of?.name ?? session.name)} --budget ${exceeded.limit}=…`;
+  const hint = `continue with a larger budget: holdfast chat ${plain(exceeded.of?.name ?? session.name)} --budget ${exceeded.limit}=…`;
   if (reason === "cancelled" || reason === "interrupted")
     return new HoldfastError("budget_spent", `the turn of ${name} was cancelled: ${reachedText(exceeded)}`, { hint });
   if (reason !== "completed") return undefined;
@@ -207,14 +216,14 @@ async function budgetFailure(talk: Talk, { reason, budgetTold }: Answer): Promis
 }
 
 function failureOf({ name }: Session, { reason, error }: Answer): HoldfastError | undefined {
-  const again = `holdfast chat ${plain(name)} -p TEXT goes on with the conversation`;
+  const again = `continue the conversation: holdfast chat ${plain(name)} -p TEXT`;
   switch (reason) {
     case "completed":
       return undefined;
     case "refused":
-      return new HoldfastError("turn_refused", `${plain(name)} refused to go on`, { hint: again });
+      return new HoldfastError("turn_refused", `${plain(name)} refused to continue`, { hint: again });
     case "cancelled":
-      return new HoldfastError("turn_cancelled", `the turn of ${plain(name)} was cancelled; what came of it stays`, { hint: again });
+      return new HoldfastError("turn_cancelled", `the turn of ${plain(name)} was cancelled; its output so far is kept`, { hint: again });
     case "max_tokens":
     case "max_requests":
       return new HoldfastError(

@@ -26,12 +26,12 @@ describe("a conversation that is there", () => {
     await expect(openConversation(daemon.context(), { name: "fix", agent: "claude" })).rejects.toMatchObject({ code: "name_taken" });
     await expect(openConversation(daemon.context(), { existing: "shell" })).rejects.toMatchObject({
       code: "not_a_conversation",
-      hint: "look at it with: holdfast attach shell",
+      hint: "attach to it: holdfast attach shell",
     });
     daemon.session("reviewed", { role: "reviewer" });
     await expect(openConversation(daemon.context(), { name: "fix", persona: "reviewer" })).rejects.toMatchObject({
       code: "name_taken",
-      message: "fix is there, and was not begun as reviewer",
+      message: "fix exists and was not started with persona reviewer",
     });
     expect(await openConversation(daemon.context(), { name: "reviewed", persona: "reviewer" })).toMatchObject({ created: false });
     daemon.fail("getConversation", new Error("other"));
@@ -49,8 +49,8 @@ describe("options for a conversation that is there (mend 16)", () => {
       daemon.session("fix", { endedAt: "x", status: "done" });
       await expect(openConversation(daemon.context({ words: { [flag]: "x" } }), { existing: "fix" })).rejects.toMatchObject({
         code: "usage",
-        message: `--${flag} cannot be changed for an existing session, and fix is one`,
-        hint: `leave it out, or start a new one: holdfast chat demo --${flag} …`,
+        message: `--${flag} cannot be changed for an existing session (fix)`,
+        hint: `omit it, or start a new conversation: holdfast chat demo --${flag} …`,
       });
       expect(daemon.asked("resumeSession")).toEqual([]);
       // Going to another one inside is not what they were given for.
@@ -62,7 +62,7 @@ describe("options for a conversation that is there (mend 16)", () => {
     const daemon = new ScriptedDaemon();
     daemon.session("fix");
     await expect(openConversation(daemon.context(), { existing: "fix", args: ["--fast"] })).rejects.toMatchObject({
-      message: "what stands after -- cannot be changed for an existing session, and fix is one",
+      message: "arguments after -- cannot be changed for an existing session (fix)",
     });
   });
 
@@ -76,7 +76,7 @@ describe("options for a conversation that is there (mend 16)", () => {
     await openConversation(context({}), { existing: "live" });
     expect(daemon.asked("setBudget")[0]?.body).toEqual({ cost: 2 });
     const opened = await openConversation(context({ env: ["KEY=new"] }), { existing: "live" });
-    expect(opened).toMatchObject({ started: false, notes: ["its agent was started again, with KEY as given"] });
+    expect(opened).toMatchObject({ started: false, notes: ["its agent was restarted with KEY"] });
     expect(daemon.asked("stopSession")).toHaveLength(1);
     expect(daemon.asked("resumeSession")[1]?.body).toEqual({ env: { KEY: "new" }, budget: { cost: 2 } });
   });
@@ -132,16 +132,16 @@ describe("a new one", () => {
     const daemon = new ScriptedDaemon();
     await expect(openConversation(daemon.context(), { existing: "nowhere", orAgent: true })).rejects.toMatchObject({
       code: "session_not_found",
-      hint: "to begin one: holdfast chat --session nowhere --agent AGENT",
+      hint: "start one: holdfast chat --session nowhere --agent AGENT",
       candidates: ["near"],
     });
     await expect(openConversation(daemon.context(), { name: "nowhere" })).rejects.toMatchObject({ code: "session_not_found" });
     await expect(openConversation(daemon.context(), { existing: "demo" })).rejects.toMatchObject({
-      hint: "to begin one with the agent: holdfast chat demo",
+      hint: "start one with this agent: holdfast chat demo",
     });
     daemon.fail("listAgents", new Error("no"));
     await expect(openConversation(daemon.context(), { existing: "demo", orAgent: true })).rejects.toMatchObject({
-      hint: "to begin one: holdfast chat --session demo --agent AGENT",
+      hint: "start one: holdfast chat --session demo --agent AGENT",
     });
   });
 });

@@ -3,7 +3,9 @@ import type { Conversation } from "@holdfast/contract/conversation-endpoints";
 import type { AgentInfo } from "@holdfast/contract/endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session";
+import type { Entry } from "@holdfast/contract/transcript";
 import type { Context } from "../command.ts";
+import { plain } from "../plain.ts";
 import { startFlags, worktreeOf } from "../start-session.ts";
 import { trusting } from "../trusting.ts";
 import { goOn, joinGroups, refuseKept } from "./existing.ts";
@@ -36,6 +38,21 @@ export interface Opened {
   started: boolean;
   /** What people are to know of how it was opened. */
   notes: string[];
+  /** A model or a mode was asked for by name, so another one must not answer in its place. */
+  insists: boolean;
+}
+
+/** Why a new conversation is refused: its agent does not offer what was asked for by name. */
+export function refusalIn({ created, insists }: Pick<Opened, "created" | "insists">, entry: Entry): HoldfastError | undefined {
+  if (!created || !insists || entry.type !== "note" || entry.about !== "not_set") return undefined;
+  return new HoldfastError("not_offered", plain(entry.text), { hint: "choose one of those, or leave out --model and --mode" });
+}
+
+/** A conversation that was refused before anything was said leaves nothing behind. */
+export async function discard({ client }: Context, { session }: Opened): Promise<void> {
+  const params = { ref: session.id };
+  await client.call("stopSession", { params, body: { graceMs: 2000 } }).catch(() => {});
+  await client.call("removeSession", { params }).catch(() => {});
 }
 
 export async function openConversation(context: Context, wanted: Wanted): Promise<Opened> {
@@ -63,12 +80,12 @@ async function join(context: Context, ref: string, wanted: Wanted): Promise<Open
   const { session } = conversation;
   if (wanted.agent !== undefined && wanted.agent !== session.agent) {
     throw new HoldfastError("name_taken", `${session.name} is a conversation with ${session.agent}, not with ${wanted.agent}`, {
-      hint: "leave out --agent to go on with it, or give the new one another name",
+      hint: "omit --agent to continue it, or choose another name",
     });
   }
   if (wanted.persona !== undefined && wanted.persona !== session.role) {
-    throw new HoldfastError("name_taken", `${session.name} is there, and was not begun as ${wanted.persona}`, {
-      hint: "leave out --persona to go on with it, or give the new one another name: --session NAME",
+    throw new HoldfastError("name_taken", `${session.name} exists and was not started with persona ${wanted.persona}`, {
+      hint: "omit --persona to continue it, or choose another name: --session NAME",
     });
   }
   if (!wanted.asItIs) refuseKept(context.flags, { session, args: wanted.args ?? [] });
@@ -83,13 +100,13 @@ async function join(context: Context, ref: string, wanted: Wanted): Promise<Open
     if (started) await client.call("stopSession", { params: { ref: session.id }, body: { graceMs: 2000 } }).catch(() => {});
     throw error;
   }
-  return { session, conversation, created: false, started, notes };
+  return { session, conversation, created: false, started, notes, insists: false };
 }
 
 function asTerminal(ref: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof HoldfastError) || error.code !== "not_a_conversation") throw error;
-    throw new HoldfastError("not_a_conversation", error.message, { hint: `look at it with: holdfast attach ${ref}`, cause: error });
+    throw new HoldfastError("not_a_conversation", error.message, { hint: `attach to it: holdfast attach ${ref}`, cause: error });
   };
 }
 
@@ -110,7 +127,8 @@ async function begin(context: Context, wanted: Wanted): Promise<Opened> {
     mode: wanted.mode,
   };
   const session = await trusting(context, () => client.call("spawn", { body }));
-  return { session, conversation: undefined, created: true, started: true, notes: [] };
+  const insists = wanted.model !== undefined || wanted.mode !== undefined;
+  return { session, conversation: undefined, created: true, started: true, notes: [], insists };
 }
 
 /** They are always there. */
@@ -122,7 +140,7 @@ async function onlyAgent({ client }: Context): Promise<string> {
   const able = agents.filter(({ structured }) => structured !== null).map(({ name }) => name);
   const real = able.filter((name) => !OURS.has(name));
   if (real.length === 1) return real[0] as string;
-  throw new HoldfastError("usage", "say which agent", { hint: "for example: holdfast chat demo", candidates: able });
+  throw new HoldfastError("usage", "name an agent", { hint: "for example: holdfast chat demo", candidates: able });
 }
 
 async function hasAgent({ client }: Context, name: string): Promise<boolean> {
@@ -131,9 +149,7 @@ async function hasAgent({ client }: Context, name: string): Promise<boolean> {
 }
 
 function unknown(name: string, isAgent: boolean, { candidates }: HoldfastError): HoldfastError {
-  const hint = isAgent
-    ? `to begin one with the agent: holdfast chat ${name}`
-    : `to begin one: holdfast chat --session ${name} --agent AGENT`;
+  const hint = isAgent ? `start one with this agent: holdfast chat ${name}` : `start one: holdfast chat --session ${name} --agent AGENT`;
   return new HoldfastError("session_not_found", `there is no conversation ${JSON.stringify(name)}`, {
     hint,
     ...(candidates ? { candidates } : {}),

@@ -109,7 +109,7 @@ describe("Ctrl+C", () => {
     daemon.change(daemon.sessions[0] as never, { status: "working" });
     type("\x03");
     expect(await left).toBe(0);
-    await shows("fresh goes on in the background. Come back: holdfast chat fresh");
+    await shows("fresh keeps working in the background. Continue: holdfast chat fresh");
     expect(raw).toEqual([true, false]);
   });
 
@@ -121,7 +121,7 @@ describe("Ctrl+C", () => {
     type("\x03");
     await shows(/^› ?$/m);
     type("\x03");
-    await shows("Ctrl+C again, or Ctrl+D, leaves");
+    await shows("press Ctrl+C again, or Ctrl+D, to leave");
     type("x");
     await shows("› x");
     expect(screen()).not.toContain("Ctrl+C again");
@@ -138,7 +138,7 @@ describe("Ctrl+C", () => {
     type("too early\r");
     await shows("queued");
     type("\x03");
-    await shows("taken back");
+    await shows("withdrawn");
     expect(daemon.messages[0]?.state).toBe("cancelled");
   });
 
@@ -146,7 +146,7 @@ describe("Ctrl+C", () => {
     const { shows, left } = sit();
     await shows("fresh:");
     process.emit("SIGINT", "SIGINT");
-    await shows("Ctrl+C again, or Ctrl+D, leaves");
+    await shows("press Ctrl+C again, or Ctrl+D, to leave");
     process.emit("SIGTERM", "SIGTERM");
     expect(await left).toBe(0);
   });
@@ -154,9 +154,9 @@ describe("Ctrl+C", () => {
 
 describe("leaving", () => {
   test.each([
-    ["idle", null, "fix stays as it is. Come back: holdfast chat fix   End it: holdfast stop fix"],
-    ["waiting", null, "fix waits for you: holdfast approvals. Come back: holdfast chat fix"],
-    ["working", null, "fix goes on in the background. Come back: holdfast chat fix"],
+    ["idle", null, "fix keeps running. Continue: holdfast chat fix   Stop: holdfast stop fix"],
+    ["waiting", null, "fix is waiting for you: holdfast approvals. Continue: holdfast chat fix"],
+    ["working", null, "fix keeps working in the background. Continue: holdfast chat fix"],
   ] as const)("one that is %s", async (status, endedAt, told) => {
     const daemon = new ScriptedDaemon();
     daemon.session("fix", { status, endedAt });
@@ -173,10 +173,10 @@ describe("leaving", () => {
     const { shows, type, left } = sit({ daemon, wanted: { existing: "fix" } });
     await shows("fix:");
     daemon.change(session, { status: "done", endedAt: "x" });
-    await shows("■ the agent has ended (done); what you say next starts it again");
+    await shows("■ the agent has ended (done); your next message restarts it");
     type("/exit\r");
     expect(await left).toBe(0);
-    await shows("fix has ended (done). Go on with it: holdfast chat fix");
+    await shows("fix has ended (done). Continue: holdfast chat fix");
   });
 
   test("a new one in which nothing was said leaves nothing behind", async () => {
@@ -196,7 +196,7 @@ describe("leaving", () => {
     daemon.fail("getSession", new HoldfastError("daemon_unreachable", "gone"));
     type("\x04");
     expect(await left).toBe(0);
-    expect(screen()).not.toContain("Come back");
+    expect(screen()).not.toContain("Continue: ");
   });
 });
 
@@ -214,11 +214,11 @@ test("a daemon that dies is found again, and nothing is missed or shown twice", 
   await shows("one");
   daemon.fail("followTranscript", new HoldfastError("daemon_unreachable", "gone"), new HoldfastError("daemon_unreachable", "gone"));
   daemon.die();
-  await shows("the daemon is gone");
+  await shows("lost the daemon");
   daemon.write(text("two\n"), daemon.messages[0]?.id);
   await shows("two");
   expect(screen().match(/^one$/gm)?.length).toBe(1);
-  expect(screen()).not.toContain("the daemon is gone");
+  expect(screen()).not.toContain("lost the daemon");
 });
 
 test("one that is gone for good ends it, with the reason", async () => {
@@ -346,7 +346,7 @@ test("Ctrl+O unfolds, Ctrl+L draws anew, Tab completes", async () => {
   const { daemon, type, shows, screen } = sit({ first: "go" });
   await shows("working");
   type("\x0f");
-  await shows("there is nothing to unfold yet");
+  await shows("no tool output to expand yet");
   const turn = daemon.messages[0]?.id ?? null;
   daemon.write({ type: "tool_started", call: "c", title: "ls", kind: "execute", input: { command: "ls -la" }, files: [] }, turn);
   await shows("[1] ls");

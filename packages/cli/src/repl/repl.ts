@@ -27,7 +27,7 @@ import { History } from "./editor/history.ts";
 import { farewell } from "./farewell.ts";
 import { Files } from "./files.ts";
 import type { FootView } from "./foot.ts";
-import { type Opened, openConversation, type Wanted } from "./open.ts";
+import { discard, type Opened, openConversation, refusalIn, type Wanted } from "./open.ts";
 import { Outbox } from "./outbox.ts";
 import { inertLine, inertLines, type Paint, painter, STYLE } from "./paint.ts";
 import { runSlash } from "./slash.ts";
@@ -51,8 +51,8 @@ export async function talk(context: Context, wanted: Wanted, first?: string, str
   const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
   const isDumb = process.env.TERM === "dumb";
   if (streams === STANDARD && (!isTerminal || isDumb)) {
-    const what = isTerminal ? "nothing can be drawn on this terminal (TERM=dumb)" : "to talk with an agent there must be a terminal";
-    throw new HoldfastError("not_a_terminal", what, { hint: "for one turn: holdfast chat NAME -p TEXT" });
+    const what = isTerminal ? "chat cannot draw on this terminal (TERM=dumb)" : "chat needs a terminal";
+    throw new HoldfastError("not_a_terminal", what, { hint: "for a single turn: holdfast chat NAME -p TEXT" });
   }
   const repl = new Repl(context, { ...wanted, attended: isPerson() }, streams);
   if (first !== undefined) repl.say(first);
@@ -142,7 +142,7 @@ class Repl implements Desk, Followed {
 
   get talk(): Talk {
     if (this.#talk) return this.#talk;
-    throw new HoldfastError("daemon_unreachable", "the conversation is not there yet", { hint: "wait a moment" });
+    throw new HoldfastError("daemon_unreachable", "the conversation is not ready yet", { hint: "try again in a moment" });
   }
 
   get view(): ConversationView {
@@ -204,6 +204,7 @@ class Repl implements Desk, Followed {
   }
 
   #show(entry: Entry): void {
+    if (this.#isRefused(entry)) return;
     if (entry.type === "user") {
       this.#outbox.arrived(entry.message);
       if (!entry.steer) this.#seenTurns++;
@@ -211,6 +212,14 @@ class Repl implements Desk, Followed {
     this.print(this.#view.push(entry));
     if (entry.type === "turn_ended") this.#notice = undefined;
     if (entry.type === "turn_ended" || entry.type === "note" || entry.type.startsWith("usage")) void this.refresh().catch(() => {});
+  }
+
+  /** The conversation is given up: nothing was said in it. */
+  #isRefused(entry: Entry): boolean {
+    const refusal = this.#opened && refusalIn(this.#opened, entry);
+    if (!this.#opened || !refusal) return false;
+    void discard(this.context, this.#opened).then(() => this.#left.reject(refusal));
+    return true;
   }
 
   onTrouble(why: string | undefined): void {
@@ -222,8 +231,8 @@ class Repl implements Desk, Followed {
     if (this.#conversation) this.#conversation = { ...this.#conversation, session };
     const budget = session.budget?.exceeded;
     const next = budget
-      ? `budget: ${reachedText(budget)}; go on with more: holdfast chat ${budget.of?.name ?? session.name} --budget ${budget.limit}=…`
-      : "what you say next starts it again, with what was said";
+      ? `budget: ${reachedText(budget)}; continue with a larger one: holdfast chat ${budget.of?.name ?? session.name} --budget ${budget.limit}=…`
+      : "your next message restarts it, with the conversation so far";
     this.print([this.paint(STYLE.yellow, `■ the agent has ended (${session.status}); ${plain(next)}`)]);
   }
 
@@ -262,7 +271,7 @@ class Repl implements Desk, Followed {
   /** Said again as it is, it would be refused again where the budget is used up: then it stays in the history only. */
   async #giveBack(text: string, error: unknown): Promise<void> {
     const isSpent = HoldfastError.from(error).code === "budget_spent" || (await this.#budgetIsSpent());
-    if (isSpent) this.print([this.paint(STYLE.dim, `  not sent: ${inertLine(text.split("\n")[0] ?? "")} (the Up key brings it back)`)]);
+    if (isSpent) this.print([this.paint(STYLE.dim, `  not sent: ${inertLine(text.split("\n")[0] ?? "")} (press Up to get it back)`)]);
     else if (this.#editor.isEmpty) this.#editor.set(text);
     this.#stage.change();
   }
@@ -287,7 +296,7 @@ class Repl implements Desk, Followed {
     this.print([this.paint(STYLE.dim, head), ...opened.notes.map((note) => this.paint(STYLE.dim, `· ${plain(note)}`))]);
     if (damaged > 0) this.print([`· ${damaged} lines of its transcript cannot be read`]);
     for (const { entry } of entries) await this.#names.learn(entry);
-    this.print(entries.flatMap(({ entry }) => this.#view.push(entry)));
+    this.print(entries.flatMap(({ entry }) => (this.#isRefused(entry) ? [] : this.#view.push(entry))));
     void this.refresh().catch(() => {});
     void tellLooked(this.context, session.id);
     talk.follow(cursor, this, signal).catch(this.#left.reject);
@@ -332,7 +341,7 @@ class Repl implements Desk, Followed {
     if (effect === "submit") this.#submit();
     else if (effect === "interrupt") this.#interrupt();
     else if (effect === "leave") this.leave();
-    else if (effect === "unfold") this.print(this.#view.unfold() ?? [this.paint(STYLE.dim, "· there is nothing to unfold yet")]);
+    else if (effect === "unfold") this.print(this.#view.unfold() ?? [this.paint(STYLE.dim, "· no tool output to expand yet")]);
     else if (effect === "redraw") this.#stage.redraw();
     else if (effect === "suspend") {
       this.#stage.clear();
@@ -361,15 +370,15 @@ class Repl implements Desk, Followed {
     this.#armed = true;
     if (wasArmed && this.#editor.isEmpty) this.leave();
     else if (this.#view.turn !== null && !wasArmed) {
-      this.#notice = "cancelling …  Ctrl+C again leaves, and it goes on in the background";
+      this.#notice = "cancelling …  Ctrl+C again leaves; the agent keeps working";
       void this.#try(() => this.#cancel());
     } else if (!this.#editor.isEmpty) {
       this.#editor.set("");
       this.#armed = false;
     } else if (this.#outbox.waiting.length > 0) {
-      this.#notice = "taken back; Ctrl+C again leaves";
+      this.#notice = "withdrawn; Ctrl+C again leaves";
       void this.#try(() => this.#outbox.takeBack());
-    } else this.#notice = "Ctrl+C again, or Ctrl+D, leaves";
+    } else this.#notice = "press Ctrl+C again, or Ctrl+D, to leave";
     this.#stage.change();
   }
 
@@ -378,7 +387,7 @@ class Repl implements Desk, Followed {
       await this.talk.cancel();
     } catch (error) {
       if ((error as { code?: unknown }).code !== "cancel_ignored") throw error;
-      this.#notice = "it ignores the cancellation and keeps working; /stop ends it, Ctrl+C leaves";
+      this.#notice = "the agent ignores the cancellation; /stop ends it, Ctrl+C leaves";
     }
   }
 

@@ -37,7 +37,7 @@ test("who said what, the tools, the errors and how turns ended", async () => {
   const text = await asMarkdown(session, new Talk(daemon.context(), session).everything());
   expect(text).toBe(`# fix
 
-A conversation with demo, begun 1970-01-01T00:00:00.000Z.
+A conversation with demo, started 1970-01-01T00:00:00.000Z.
 
 ## tester
 

@@ -10,7 +10,7 @@ import type { Entry } from "@holdfast/contract/transcript";
 import { nameOf } from "./view.ts";
 
 export async function asMarkdown(session: Session, entries: AsyncIterable<PlacedEntry>): Promise<string> {
-  const parts: string[] = [`# ${session.name}`, `A conversation with ${session.agent}, begun ${session.createdAt}.`];
+  const parts: string[] = [`# ${session.name}`, `A conversation with ${session.agent}, started ${session.createdAt}.`];
   let text = "";
   /** Words of a person are the last part: what follows is the agent's. */
   let isAsked = false;
@@ -67,7 +67,7 @@ function partOf(entry: Entry, titles: ReadonlyMap<string, string>): string | und
 export function writeNew(file: string, text: string): string {
   const path = resolve(file.startsWith("~/") ? join(homedir(), file.slice(2)) : file);
   if (existsSync(path))
-    throw new HoldfastError("file_exists", `${file} is there already`, { hint: "give it another name, or remove that one first" });
+    throw new HoldfastError("file_exists", `${file} already exists`, { hint: "choose another name, or remove that file" });
   const temporary = `${path}.${randomBytes(4).toString("hex")}`;
   try {
     writeFileSync(temporary, text, { flag: "wx" });

@@ -159,7 +159,7 @@ const ANSWERS = {
     return daemon.conversation(call);
   },
   clearConversation: (daemon: ScriptedDaemon, call: Call) => {
-    daemon.write({ type: "note", about: "cleared", text: "the agent begins with an empty memory" }, null);
+    daemon.write({ type: "note", about: "cleared", text: "the agent's memory is cleared" }, null);
     return daemon.conversation(call);
   },
   cancelTurn: (daemon: ScriptedDaemon, call: Call) => ({

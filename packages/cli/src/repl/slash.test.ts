@@ -42,7 +42,7 @@ test("/help lists every command, the agent's own, and the keys", async () => {
   const { run, lines } = await open();
   await run("/help");
   for (const name of Object.keys(SLASHES)) expect(lines.join("\n")).toContain(`/${name}`);
-  expect(lines.join("\n")).toMatch(/of the agent\n +\/compact +Make the context smaller/);
+  expect(lines.join("\n")).toMatch(/from the agent\n +\/compact +Make the context smaller/);
   expect(lines.join("\n")).toContain("Ctrl+R");
 });
 
@@ -60,7 +60,7 @@ test.each([
 
 test("/retry says the last words again", async () => {
   const { run, did, desk } = await open();
-  await expect(run("/retry")).rejects.toThrow("nothing was said yet");
+  await expect(run("/retry")).rejects.toThrow("there is no message to send again");
   desk.view.push(entry({ type: "user", message: "t", from: ME, text: "do it", addition: null, steer: false }));
   await run("/retry");
   expect(did).toEqual(["say do it"]);
@@ -71,7 +71,7 @@ test("/history shows so many turns", async () => {
   await run("/history");
   await run("/history 3");
   expect(lines).toEqual(["the last 10", "the last 3"]);
-  await expect(run("/history many")).rejects.toThrow('"many" is no number');
+  await expect(run("/history many")).rejects.toThrow('"many" is not a number');
 });
 
 test("/save writes the whole conversation", async () => {
@@ -84,7 +84,7 @@ test("/save writes the whole conversation", async () => {
     expect(readFileSync(file, "utf8")).toContain("hello");
     expect(lines[0]).toContain("talk.md");
     await expect(run(`/save ${file}`)).rejects.toMatchObject({ code: "file_exists" });
-    await expect(run("/save")).rejects.toThrow("say /save FILE");
+    await expect(run("/save")).rejects.toThrow("expected /save FILE");
     const other = { ...desk, conversation: undefined };
     await runSlash(other, `/save ${directory}/second.md`);
     expect(existsSync(path.join(directory, "second.md"))).toBe(true);
@@ -104,7 +104,7 @@ test("/cancel and /clear act on the turn and on the memory", async () => {
   const idle = new Talk(daemon.context({ client: { call: async () => ({ session, cancelled: false }) } as never }), session);
   const { desk } = await open();
   await runSlash({ ...desk, talk: idle, print: (printed) => void lines.push(...printed) }, "/cancel");
-  expect(lines).toEqual(["· no turn runs"]);
+  expect(lines).toEqual(["· no turn is running"]);
 });
 
 describe("/model and /mode", () => {
@@ -181,23 +181,23 @@ describe("/approve", () => {
     daemon.approvals = [approval];
     await run("/approve show");
     expect(lines.join("\n")).toContain("command: make");
-    await expect(run("/approve perhaps")).rejects.toThrow("say /approve yes, no, always or show");
+    await expect(run("/approve perhaps")).rejects.toThrow("expected /approve yes, no, always or show");
     daemon.approvals = [];
     const other = await open();
     await other.run("/approve");
-    expect(other.lines).toEqual(["· it asks for nothing"]);
+    expect(other.lines).toEqual(["· no open permission request"]);
   });
 });
 
 test("/unfold shows a tool in whole; all of them from now on", async () => {
   const { run, lines, desk } = await open();
-  await expect(run("/unfold")).rejects.toThrow("there is nothing to unfold yet");
+  await expect(run("/unfold")).rejects.toThrow("no tool output to expand yet");
   desk.view.push(entry({ type: "tool_started", call: "c", title: "ls", kind: "execute", input: null, files: [] }));
   desk.view.push(entry({ type: "tool_completed", call: "c", ok: true }));
   await run("/unfold 1");
   await run("/unfold");
   expect(lines.filter((line) => line === "✓ [1] ls").length).toBe(2);
-  await expect(run("/unfold 7")).rejects.toThrow("there is no [7] to unfold");
+  await expect(run("/unfold 7")).rejects.toThrow("there is no [7] to expand");
   await run("/unfold all");
   expect(desk.view.unfolds).toBe(true);
   await run("/unfold none");
@@ -228,7 +228,7 @@ test("/status, /cost and /context tell how it stands", async () => {
     "  1.2k in, 300 out",
     "  $0.02",
     "  █████████████████░░░ 170k of 200k (85 %)",
-    "  it is nearly full: /clear lets the agent begin with an empty one",
+    "  the context is nearly full: /clear starts with an empty one",
   ]);
 });
 
@@ -239,8 +239,8 @@ test("what the agent does not tell is said to be unknown", async () => {
   Object.assign(session, { spent: { ...spent, context: { used: 500, size: 0 } } });
   await run("/context");
   expect(lines).toEqual([
-    "  1 turn; the agent does not tell its tokens, and so the cost is not known",
-    "· the agent does not tell how full its context is",
+    "  1 turn; the agent does not report its tokens, so the cost is unknown",
+    "· the agent does not report its context usage",
     "  500",
   ]);
 });

@@ -29,69 +29,69 @@ const OFFER_MS = 5000;
 const OFFER_EVERY_MS = 100;
 
 export const SLASHES: Readonly<Record<string, Slash>> = {
-  help: { summary: "this list", run: (desk) => desk.print(helpLines(desk)) },
+  help: { summary: "list the commands", run: (desk) => desk.print(helpLines(desk)) },
   exit: { summary: "leave; the conversation stays (also /quit, Ctrl+D)", run: (desk) => desk.leave() },
   history: {
     usage: "[N]",
-    summary: `the last N turns again (${HISTORY_TURNS})`,
+    summary: `print the last N turns again (${HISTORY_TURNS})`,
     run: async (desk, argument) => desk.print(await desk.show(countOf(argument, HISTORY_TURNS))),
   },
-  save: { usage: "FILE", summary: "write the whole conversation to a markdown file", run: save },
+  save: { usage: "FILE", summary: "save the conversation to a markdown file", run: save },
   retry: {
-    summary: "say the last words again",
+    summary: "send the last message again",
     run(desk) {
       const words = desk.view.lastSaid;
-      if (words === undefined) throw new HoldfastError("usage", "nothing was said yet");
+      if (words === undefined) throw new HoldfastError("usage", "there is no message to send again");
       desk.say(words);
     },
   },
   steer: {
     usage: "TEXT",
-    summary: "say it now, in the middle of the turn",
+    summary: "send a message during the turn",
     run: (desk, argument) => desk.say(needed(argument, "/steer TEXT"), { steer: true }),
   },
   cancel: {
-    summary: "end the turn; what came stays (also Ctrl+C)",
+    summary: "cancel the turn; its output stays (also Ctrl+C)",
     async run(desk) {
-      if (!(await desk.talk.cancel())) desk.print([desk.paint(STYLE.dim, "· no turn runs")]);
+      if (!(await desk.talk.cancel())) desk.print([desk.paint(STYLE.dim, "· no turn is running")]);
     },
   },
   stop: {
-    summary: "end the agent, also one that ignores /cancel; what you say next resumes it",
+    summary: "stop the agent, even if it ignores /cancel; your next message restarts it",
     async run(desk) {
       await desk.talk.stop();
-      desk.print([desk.paint(STYLE.dim, "· stopped; what you say next resumes it")]);
+      desk.print([desk.paint(STYLE.dim, "· stopped; your next message restarts it")]);
     },
   },
-  clear: { summary: "the agent forgets what was said; the transcript stays", run: async (desk) => void (await desk.talk.clear()) },
+  clear: { summary: "clear the agent's memory; the transcript stays", run: async (desk) => void (await desk.talk.clear()) },
   model: {
     usage: "[MODEL]",
-    summary: "which model; another one for the next turns",
+    summary: "show or change the model",
     words: (desk) => idsOf(desk, "models"),
     run: (desk, it) => choose(desk, "model", it),
   },
   mode: {
     usage: "[MODE]",
-    summary: "which mode; another one for the next turns",
+    summary: "show or change the mode",
     words: (desk) => idsOf(desk, "modes"),
     run: (desk, it) => choose(desk, "mode", it),
   },
   approve: {
     usage: "[yes|no|always|show]",
-    summary: "what it asks leave for: allow it, deny it, read all of it",
+    summary: "answer a permission request: allow, deny, or show it",
     words: () => ["yes", "no", "always", "show"],
     run: approve,
   },
   unfold: {
     usage: "[N|all|none]",
-    summary: "all that a tool said and changed (also Ctrl+O)",
+    summary: "expand a tool's output and changes (also Ctrl+O)",
     words: () => ["all", "none"],
     run: unfold,
   },
-  status: { summary: "what it is doing", run: status },
-  context: { summary: "how full the model's context is", run: context },
-  cost: { summary: "turns, tokens and cost", run: cost },
-  sessions: { usage: "[NAME]", summary: "conversations there are; go to another", words: conversationNames, run: sessions },
+  status: { summary: "show the status", run: status },
+  context: { summary: "show how full the model's context is", run: context },
+  cost: { summary: "show turns, tokens and cost", run: cost },
+  sessions: { usage: "[NAME]", summary: "list conversations, or switch to another", words: conversationNames, run: sessions },
 };
 
 /** Other names that people know. */
@@ -111,7 +111,7 @@ export async function runSlash(desk: Desk, line: string): Promise<boolean> {
   const slips = all.filter((each) => editDistance(each, name) <= SLIPS);
   const alike = all.filter((each) => name !== "" && (each.startsWith(name.slice(0, 2)) || each.includes(name)));
   throw new HoldfastError("usage", `there is no command /${name}`, {
-    hint: "/help lists them; to say it as it is, begin with two slashes",
+    hint: "/help lists them; to send a text that starts with a slash, begin with two slashes",
     candidates: (slips.length > 0 ? slips : alike).map((each) => `/${each}`),
   });
 }
@@ -125,7 +125,7 @@ function helpLines(desk: Desk): string[] {
   const line = ([left = "", right = ""]: readonly string[]) => `  ${left.padEnd(room)}  ${paint(STYLE.dim, right)}`;
   return [
     ...rows.map(line),
-    ...(theirs.length > 0 ? ["", paint(STYLE.bold, "of the agent"), ...theirs.map(line)] : []),
+    ...(theirs.length > 0 ? ["", paint(STYLE.bold, "from the agent"), ...theirs.map(line)] : []),
     "",
     paint(STYLE.bold, "keys"),
     ...KEYS.map(line),
@@ -133,13 +133,13 @@ function helpLines(desk: Desk): string[] {
 }
 
 const KEYS: readonly (readonly string[])[] = [
-  ["Enter", "say it; while the agent works: next, when its turn has ended"],
+  ["Enter", "send; while the agent works: queue for the end of its turn"],
   ["Alt+Enter, \\ Enter", "a new line"],
   ["Tab", "complete a command, a name, an @file"],
-  ["Up, Down, Ctrl+R", "what was said before; search it"],
-  ["Ctrl+C", "cancel the turn; a second one leaves"],
-  ["Ctrl+O", "all of the last tool"],
-  ["Ctrl+L", "draw the screen anew"],
+  ["Up, Down, Ctrl+R", "earlier messages; search them"],
+  ["Ctrl+C", "cancel the turn; again: leave"],
+  ["Ctrl+O", "expand the last tool"],
+  ["Ctrl+L", "redraw the screen"],
 ];
 
 async function save(desk: Desk, argument: string): Promise<void> {
@@ -202,7 +202,7 @@ async function approve(desk: Desk, argument: string): Promise<void> {
   const [asked] = desk.view.asks;
   const approval = await (asked ? desk.talk.approvalFor(asked.ask) : desk.talk.approvals().then(([first]) => first));
   if (!approval) {
-    desk.print([desk.paint(STYLE.dim, "· it asks for nothing")]);
+    desk.print([desk.paint(STYLE.dim, "· no open permission request")]);
     return;
   }
   if (argument === "show") {
@@ -211,23 +211,23 @@ async function approve(desk: Desk, argument: string): Promise<void> {
   }
   if (!asked) {
     // It came by another way than the conversation, and nobody has seen it here.
-    desk.print([...describeApproval(approval, Date.now()), desk.paint(STYLE.dim, "· it is answered by its id, as above")]);
+    desk.print([...describeApproval(approval, Date.now()), desk.paint(STYLE.dim, "· answer it by its id, as shown above")]);
     return;
   }
   const answer = Object.hasOwn(ANSWERS, argument) ? ANSWERS[argument] : undefined;
-  if (!answer) throw new HoldfastError("usage", "say /approve yes, no, always or show");
+  if (!answer) throw new HoldfastError("usage", "expected /approve yes, no, always or show");
   await desk.talk.answer(approval, answer.decision, answer.always);
 }
 
 function unfold(desk: Desk, argument: string): void {
   if (argument === "all" || argument === "none") {
     desk.view.unfolds = argument === "all";
-    desk.print([desk.paint(STYLE.dim, `· tools are ${argument === "all" ? "shown with all they say" : "folded again"}`)]);
+    desk.print([desk.paint(STYLE.dim, `· tools are ${argument === "all" ? "expanded" : "collapsed"}`)]);
     return;
   }
   const lines = desk.view.unfold(argument === "" ? undefined : countOf(argument, 0));
   if (!lines)
-    throw new HoldfastError("usage", argument === "" ? "there is nothing to unfold yet" : `there is no [${plain(argument)}] to unfold`);
+    throw new HoldfastError("usage", argument === "" ? "no tool output to expand yet" : `there is no [${plain(argument)}] to expand`);
   desk.print(lines);
 }
 
@@ -251,13 +251,13 @@ async function context(desk: Desk): Promise<void> {
   const { session } = await desk.refresh();
   const fill = session.spent?.context ?? null;
   if (fill === null) {
-    desk.print([desk.paint(STYLE.dim, "· the agent does not tell how full its context is")]);
+    desk.print([desk.paint(STYLE.dim, "· the agent does not report its context usage")]);
     return;
   }
   const share = fill.size > 0 ? Math.min(1, fill.used / fill.size) : 0;
   const filled = Math.round(share * 20);
   const bar = fill.size > 0 ? `${"█".repeat(filled)}${"░".repeat(20 - filled)} ` : "";
-  const warning = share >= 0.8 ? ["  it is nearly full: /clear lets the agent begin with an empty one"] : [];
+  const warning = share >= 0.8 ? ["  the context is nearly full: /clear starts with an empty one"] : [];
   desk.print([`  ${bar}${contextText(fill)}`, ...warning]);
 }
 
@@ -266,7 +266,7 @@ async function cost(desk: Desk): Promise<void> {
   const turns = `${session.turns} ${session.turns === 1 ? "turn" : "turns"}`;
   const limits = session.budget ? [`  budget: ${budgetText(session.budget)}`] : [];
   if (session.spent === null) {
-    desk.print([`  ${turns}; the agent does not tell its tokens, and so the cost is not known`, ...limits]);
+    desk.print([`  ${turns}; the agent does not report its tokens, so the cost is unknown`, ...limits]);
     return;
   }
   desk.print([`  ${turns}`, `  ${tokensText(session.spent)}`, `  ${costText(session.spent)}`, ...limits]);
@@ -296,12 +296,12 @@ async function sessions(desk: Desk, argument: string): Promise<void> {
 }
 
 function needed(argument: string, usage: string): string {
-  if (argument === "") throw new HoldfastError("usage", `say ${usage}`);
+  if (argument === "") throw new HoldfastError("usage", `expected ${usage}`);
   return argument;
 }
 
 function countOf(argument: string, otherwise: number): number {
   if (argument === "") return otherwise;
-  if (!/^[1-9]\d{0,5}$/.test(argument)) throw new HoldfastError("usage", `${JSON.stringify(argument)} is no number`);
+  if (!/^[1-9]\d{0,5}$/.test(argument)) throw new HoldfastError("usage", `${JSON.stringify(argument)} is not a number`);
   return Number(argument);
 }

@@ -161,7 +161,7 @@ export class Talk {
         // What goes wrong here is not mended by another daemon.
         if (isTelling) throw error;
         inTrouble = true;
-        followed.onTrouble("the daemon is gone, looking for it …");
+        followed.onTrouble("lost the daemon, reconnecting …");
         await patience.bear(error);
       }
     }

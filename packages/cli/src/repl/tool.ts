@@ -77,7 +77,7 @@ export function unfoldedRows(tool: Tool, look: { paint: Paint; width: number; no
       `    ${paint(STYLE.bold, `${shortPath(change.path)}${change.old === null ? " (new)" : ""}`)}`,
       ...diffLines(change, paint).map((line) => `    ${line}`),
     ]),
-    ...(input.length + output.length + tool.changes.length === 0 ? [`    ${paint(STYLE.dim, "it told nothing more")}`] : []),
+    ...(input.length + output.length + tool.changes.length === 0 ? [`    ${paint(STYLE.dim, "no further output")}`] : []),
   ];
 }
 

@@ -137,7 +137,7 @@ describe("a tool", () => {
       "      7",
     ]);
     expect(view.unfold(2)).toEqual(["✓ [2] New · +1 −0", "    plain", "    /tmp/b (new)", "    + b"]);
-    expect(view.unfold()).toEqual(["✓ [3] Nothing", "    it told nothing more"]);
+    expect(view.unfold()).toEqual(["✓ [3] Nothing", "    no further output"]);
     expect(view.unfold(4)).toBeUndefined();
   });
 
@@ -214,7 +214,7 @@ describe("what is asked for", () => {
     expect(lines).toEqual([
       "  allowed by alice: execute: make",
       "  denied: execute: make · in the agent's words: “Run rm”",
-      "  not decided",
+      "  unanswered",
     ]);
     expect(view.asks).toEqual([]);
   });
@@ -228,12 +228,12 @@ describe("what is asked for", () => {
 });
 
 test.each([
-  ["cancelled", "■ cancelled: the answer is not complete; what came stays"],
-  ["refused", "■ the agent refused to go on; say it in other words"],
-  ["max_tokens", "■ the answer was cut off at the model's limit; say: go on"],
-  ["max_requests", "■ the agent stopped at its limit of requests; say: go on"],
-  ["failed", "■ the turn failed; /retry says the same again"],
-  ["interrupted", "■ the turn was cut off with its process; /retry says the"],
+  ["cancelled", "■ cancelled: the answer is incomplete; the output so far is"],
+  ["refused", "■ the agent refused to continue; rephrase the message"],
+  ["max_tokens", "■ the answer was cut off at the model's limit; send:"],
+  ["max_requests", "■ the agent stopped at its request limit; send: continue"],
+  ["failed", "■ the turn failed; /retry sends the message again"],
+  ["interrupted", "■ the turn ended with its process; /retry sends the message"],
 ] as const)("a turn that ended as %s says so, and what came stays", (reason, told) => {
   const { view, lines, push } = open();
   push(user("go"), text("half an ans"), started("c1", "left open"), ended(reason));
@@ -245,7 +245,7 @@ test.each([
 test("an error is told with what to do, and not twice", () => {
   const { lines, push } = open();
   push(user("go"), { type: "error", code: "x", message: "no network\nat all", hint: "plug it in", retry: true }, ended("failed"));
-  expect(lines.slice(2)).toEqual(["✗ no network", "  at all", "  plug it in", "  /retry says the same again"]);
+  expect(lines.slice(2)).toEqual(["✗ no network", "  at all", "  plug it in", "  /retry sends the same message again"]);
   lines.length = 0;
   push(user("go"), { type: "error", code: "x", message: "no", hint: "holdfast resume NAME", retry: false }, ended("failed"));
   expect(lines.slice(2)).toEqual(["✗ no", "  holdfast resume api"]);
@@ -255,13 +255,13 @@ test("an error is told with what to do, and not twice", () => {
     { type: "error", code: "agent_ended", message: "gone", hint: "holdfast resume NAME", retry: true },
     ended("interrupted"),
   );
-  expect(lines.slice(2)).toEqual(["✗ gone", "  /retry says the same again"]);
+  expect(lines.slice(2)).toEqual(["✗ gone", "  /retry sends the same message again"]);
   lines.length = 0;
   push(user("go"), { type: "error", code: "unauthenticated", message: "wrong key", hint: null, retry: false }, ended("failed"));
-  expect(lines.slice(2)).toEqual(["✗ wrong key", "  log in with the agent's own program, or set its key, then", "  try again"]);
+  expect(lines.slice(2)).toEqual(["✗ wrong key", "  log in with the agent's own program or set its key, then", "  try again"]);
   lines.length = 0;
   push(user("go"), ended("failed"));
-  expect(lines.slice(2)).toEqual(["■ the turn failed; /retry says the same again"]);
+  expect(lines.slice(2)).toEqual(["■ the turn failed; /retry sends the message again"]);
 });
 
 test("notes are told, but for those that are for programs", () => {

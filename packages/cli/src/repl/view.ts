@@ -266,7 +266,7 @@ export class ConversationView {
     const { paint, me } = this.#options;
     const who = by === null || by === me() ? "" : ` by ${nameOf(by)}`;
     const what = known ? `: ${inertLine(known.title.split("\n")[0] ?? "")}` : "";
-    if (option === null) return [paint(STYLE.dim, `  not decided${what}`)];
+    if (option === null) return [paint(STYLE.dim, `  unanswered${what}`)];
     return allowed ? [paint(STYLE.green, `  allowed${who}`) + what] : [paint(STYLE.red, `  denied${who}`) + what];
   }
 
@@ -292,7 +292,7 @@ export class ConversationView {
       ...this.#wrapped(first, "✗ ", STYLE.red),
       ...more.flatMap((line) => this.#wrapped(line, "  ", STYLE.red)),
       ...inertLines(advice).flatMap((line) => this.#wrapped(line, "  ", STYLE.dim)),
-      ...(retry ? [this.#options.paint(STYLE.dim, "  /retry says the same again")] : []),
+      ...(retry ? [this.#options.paint(STYLE.dim, "  /retry sends the same message again")] : []),
     ];
   }
 
@@ -318,21 +318,21 @@ const SILENT: ReadonlySet<string> = new Set(["opened", "commands"]);
 
 const ENDS: Readonly<Record<TurnEnd, string | undefined>> = {
   completed: undefined,
-  cancelled: "cancelled: the answer is not complete; what came stays above",
-  refused: "the agent refused to go on; say it in other words",
-  max_tokens: "the answer was cut off at the model's limit; say: go on",
-  max_requests: "the agent stopped at its limit of requests; say: go on",
-  failed: "the turn failed; /retry says the same again",
-  interrupted: "the turn was cut off with its process; /retry says the same again",
+  cancelled: "cancelled: the answer is incomplete; the output so far is above",
+  refused: "the agent refused to continue; rephrase the message",
+  max_tokens: "the answer was cut off at the model's limit; send: continue",
+  max_requests: "the agent stopped at its request limit; send: continue",
+  failed: "the turn failed; /retry sends the message again",
+  interrupted: "the turn ended with its process; /retry sends the message again",
 };
 
 /** Where the agent itself gives none. */
 const ADVICE: Readonly<Record<string, string>> = {
-  unauthenticated: "log in with the agent's own program, or set its key, then try again",
-  rate_limited: "wait a little, then try again; or choose another model with /model",
-  network_failed: "see that the network is there, then try again",
-  malformed_answer: "what the model answered made no sense; try again",
-  context_full: "/clear lets the agent begin with an empty memory",
+  unauthenticated: "log in with the agent's own program or set its key, then try again",
+  rate_limited: "wait a moment, then try again; or choose another model with /model",
+  network_failed: "check the network, then try again",
+  malformed_answer: "the model's answer was invalid; try again",
+  context_full: "/clear starts with an empty memory",
 };
 
 const STEP = { pending: "☐", in_progress: "▸", completed: "☑" } as const;

@@ -204,8 +204,8 @@ export class Player implements Disposable {
       ...(this.#note === "" ? [] : [this.#note]),
       ...(columns > room.columns || rows > room.rows - 1 ? [`${columns}x${rows} cut off`] : []),
     ].join("  ");
-    const keys = this.#finished ? "q leave" : "space pause, n next, +/- speed, q leave";
-    const hint = [keys, "q leave"].find((text) => parts.length + text.length + 2 < room.columns) ?? "";
+    const keys = this.#finished ? "q quit" : "space pause, n next, +/- speed, q quit";
+    const hint = [keys, "q quit"].find((text) => parts.length + text.length + 2 < room.columns) ?? "";
     return `\x1b[7m${`${parts}  ${hint}`.trimEnd().slice(0, room.columns - 1)}\x1b[0m`;
   }
 }

@@ -22,7 +22,7 @@ const SIGNAL_CODES: Readonly<Record<string, number>> = { SIGHUP: 129, SIGINT: 13
 export async function replay(context: Context, options: ReplayOptions): Promise<number> {
   if (!context.json && !(process.stdin.isTTY && process.stdout.isTTY)) {
     throw new HoldfastError("not_a_terminal", "replay needs a terminal on standard input and output", {
-      hint: `holdfast logs ${options.ref} prints plain text; holdfast export ${options.ref} --asciicast FILE writes a file`,
+      hint: `print the text: holdfast logs ${options.ref}; write a file: holdfast export ${options.ref} --asciicast FILE`,
     });
   }
   const session = await context.client.call("getSession", { params: { ref: options.ref } });
@@ -36,10 +36,10 @@ export async function replay(context: Context, options: ReplayOptions): Promise<
   const name = plain(session.name);
   const played = await watch({ ...options, name, durationMs: recording.durationMs }, steps);
   if (recording.ended) await tellViewed(context, session.id);
-  const deleted = recording.begins > 0 ? `; the first ${formatBytes(recording.begins)} of it had been deleted` : "";
-  const untimed = played.untimedBytes > 0 ? `; ${formatBytes(played.untimedBytes)} of it had no times and were played at once` : "";
+  const deleted = recording.begins > 0 ? `; its first ${formatBytes(recording.begins)} were deleted earlier` : "";
+  const untimed = played.untimedBytes > 0 ? `; ${formatBytes(played.untimedBytes)} had no times and were played at once` : "";
   const holes = recording.gaps.length > 0 ? `; it has ${gapSummary(recording.gaps)}, where output was not recorded` : "";
-  const more = played.finished && !recording.ended ? `\n${name} still runs: holdfast attach ${name}` : "";
+  const more = played.finished && !recording.ended ? `\n${name} is still running: holdfast attach ${name}` : "";
   process.stdout.write(`${name}, run ${recording.run}: ${lengthText(played, recording.durationMs)}${deleted}${untimed}${holes}${more}\n`);
   return played.signal === undefined ? 0 : (SIGNAL_CODES[played.signal] ?? 1);
 }
@@ -52,7 +52,7 @@ async function watch(options: ConstructorParameters<typeof Player>[0], steps: As
 function lengthText({ at, finished }: Played, durationMs: number): string {
   return finished
     ? `${timeText(durationMs)} played to the end`
-    : `left at ${timeText(Math.min(at, durationMs))} of ${timeText(durationMs)}`;
+    : `stopped at ${timeText(Math.min(at, durationMs))} of ${timeText(durationMs)}`;
 }
 
 function stepJson(step: Step): object {

@@ -21,8 +21,8 @@ const begun: Change = { what: "begun", session: "tasks-2", agent: "demo", goesOn
 
 test("each change is a line for a pipe", () => {
   const { take, item } = open();
-  expect(take("2", begun)).toBe("2 begun: Analyze (demo, in the session tasks-2)");
-  expect(take("2", { ...begun, goesOn: true })).toBe("2 goes on: Analyze (demo, in the session tasks-2)");
+  expect(take("2", begun)).toBe("2 begun: Analyze (demo, session tasks-2)");
+  expect(take("2", { ...begun, goesOn: true })).toBe("2 goes on: Analyze (demo, session tasks-2)");
   expect(take("2", { what: "turn", turn: 1 })).toBe("2 turn 1 of 2 done");
   expect(take("2", { what: "waits", for: "approval: rm" })).toBe("2 waits for approval: rm");
   expect(take("2", { what: "waits", for: "" })).toBeUndefined();

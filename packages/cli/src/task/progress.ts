@@ -63,7 +63,7 @@ export function lineOf(item: TaskItem, change: Change, standing: Standing): stri
   const { label, title, turns } = item;
   if (change.what === "begun") {
     const how = change.goesOn ? "goes on" : "begun";
-    return plain(`${label} ${how}: ${title} (${change.agent}, in the session ${change.session})`);
+    return plain(`${label} ${how}: ${title} (${change.agent}, session ${change.session})`);
   }
   if (change.what === "turn") return turns.length > 1 ? `${label} turn ${change.turn} of ${turns.length} done` : undefined;
   if (change.what === "waits") return change.for === "" ? undefined : plain(`${label} waits for ${change.for}`);

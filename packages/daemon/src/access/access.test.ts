@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempDisposableSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Principal, SessionId } from "@holdfast/contract";
+import { ENDPOINTS, type Principal, type SessionId } from "@holdfast/contract";
 import { openHome, runDirectory } from "@holdfast/platform";
 import { expect, test } from "vitest";
 import { openDatabase } from "../journal/database.ts";
@@ -12,6 +12,7 @@ import { sessionsProjection } from "../projection/sessions.ts";
 import { TokenQueries, tokensProjection } from "../projection/tokens.ts";
 import { Access } from "./access.ts";
 import { auditEntries } from "./audit.ts";
+import { refusal } from "./identity.ts";
 import { DAEMON, osUser } from "./principal.ts";
 import { resolveWithin } from "./reach.ts";
 import { Refusals } from "./refusals.ts";
@@ -124,6 +125,15 @@ test("a token is 256 random bits after whose it is, and only its hash can be tol
   expect(hashOf("a")).toBe("ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb");
 });
 
+test("a token with too little scope is told to be unset where its user needs none, and to be replaced elsewhere", () => {
+  using rooms = new Rooms();
+  const { token } = rooms.tokens.create({ name: "ci", scope: "observer" }, OWNER);
+  const hint = (open: boolean) =>
+    refusal(rooms.access.identify(`Bearer ${token}`, { open }), "stopSession", ENDPOINTS.stopSession)?.error.hint;
+  expect(hint(true)).toBe("act as yourself: unset HOLDFAST_TOKEN; or create a token of that scope: holdfast token create --scope driver");
+  expect(hint(false)).toBe("use a token of that scope: holdfast token create --scope driver");
+});
+
 test("where only its user can ask, no token is that user; elsewhere it is nobody", () => {
   using rooms = new Rooms();
   expect(rooms.access.identify(undefined, { open: true })).toMatchObject({ actor: osUser(), scope: "owner", reach: undefined });
@@ -152,7 +162,7 @@ test("a named token acts under its name until it expires or is revoked, to the m
   rooms.tokens.revoke(other.id, OWNER);
   expect(open.isValid()).toBe(false);
   expect(rooms.refused(other.token)).toContain("was revoked");
-  expect(rooms.refused(newSecret({ token: id }))).toBe("no such token");
+  expect(rooms.refused(newSecret({ token: id }))).toBe("there is no such token");
   expect(JSON.stringify(rooms.journal.readAfter(0, 100))).not.toContain(token.slice(-43));
 });
 
@@ -328,9 +338,9 @@ test("the audit says in words who did what, with the name of then, and leaves th
     "token:ci pressed 1 key in renamed",
     "user:tester sent the message m to renamed",
     "user:tester took back the message m to renamed",
-    "user:tester made the token ci (driver)",
+    "user:tester created the token ci (driver)",
   ]);
   expect(words({ actors: ["token:ci"] })).toEqual(["token:ci pressed 1 key in renamed"]);
-  expect(words({ since: rooms.now })).toEqual(["user:tester made the token ci (driver)"]);
+  expect(words({ since: rooms.now })).toEqual(["user:tester created the token ci (driver)"]);
   expect(words({ limit: 1 })).toHaveLength(1);
 });

@@ -43,20 +43,17 @@ export class Access {
   identify(authorization: string | undefined, { open }: { open: boolean }): Identity {
     if (authorization === undefined) {
       if (open) return this.#user;
-      throw refuse(
-        "this address is open only to those with a token",
-        "make one with: holdfast token create; then set HOLDFAST_TOKEN to it",
-      );
+      throw refuse("this address requires a token", "create one: holdfast token create; then set HOLDFAST_TOKEN to it");
     }
     const text = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
     const holder = text === undefined ? undefined : holderOf(text);
-    if (text === undefined || holder === undefined) throw refuse("that is not a token of Holdfast", WRONG_HINT);
-    return "token" in holder ? this.#named(holder, text) : this.#session(holder, text);
+    if (text === undefined || holder === undefined) throw refuse("this is not a Holdfast token", WRONG_HINT);
+    return "token" in holder ? { ...this.#named(holder, text), canDrop: open } : this.#session(holder, text);
   }
 
   #named(holder: { token: string }, text: string): Identity {
     const token = this.#tokens.get(holder.token);
-    if (!token || !isTextOf(token.hash, text)) throw refuse("no such token", WRONG_HINT);
+    if (!token || !isTextOf(token.hash, text)) throw refuse("there is no such token", WRONG_HINT);
     const actor = `token:${token.name}` as Principal;
     const why = () => {
       const now = this.#tokens.get(token.id);
@@ -69,7 +66,7 @@ export class Access {
       this.#refusals.note(actor, { endpoint: "any", why: `the token is ${over}` });
       throw refuse(
         `the token ${token.name} ${over === "revoked" ? "was revoked" : "has expired"}`,
-        "make a new one: holdfast token create",
+        "create a new one: holdfast token create",
       );
     }
     return { actor, scope: token.scope, reach: undefined, lasts: false, isValid: () => why() === undefined };
@@ -82,15 +79,15 @@ export class Access {
     };
     if (!isLive() || !isRunToken(this.#home, run, text)) {
       throw refuse(
-        `the token is of run ${run.run} of ${run.session}, which does not live in this home`,
-        "each run has a token of its own, in HOLDFAST_TOKEN",
+        `the token belongs to run ${run.run} of ${run.session}, which is not running in this home`,
+        "each run has its own token, in HOLDFAST_TOKEN",
       );
     }
     return { actor: sessionPrincipal(run.session), scope: "driver", reach: run.session, lasts: false, isValid: isLive };
   }
 }
 
-const WRONG_HINT = "look at HOLDFAST_TOKEN; a new one: holdfast token create";
+const WRONG_HINT = "check HOLDFAST_TOKEN; create a new token: holdfast token create";
 
 function refuse(message: string, hint: string): HoldfastError {
   return new HoldfastError("unauthenticated", message, { hint });

@@ -6,6 +6,8 @@ export interface Identity {
   scope: Scope;
   /** The session that acts: it reaches itself and what descends from it. Undefined: everything. */
   reach: SessionId | undefined;
+  /** A named token on the user's own socket, where a request without a token is the user's: dropping it grants everything. */
+  canDrop?: boolean;
   /** Is valid as long as the daemon lives. */
   lasts: boolean;
   /** False once the token was revoked, has expired, or its run has ended; then a stream that was opened with it ends. */
@@ -29,10 +31,17 @@ export function refusal(identity: Identity, name: EndpointName, endpoint: Endpoi
   }
   if (isForChildren || grants(identity.scope, endpoint.scope)) return undefined;
   const error = new HoldfastError("forbidden", `${identity.actor} has the scope ${identity.scope}; ${name} needs ${endpoint.scope}`, {
-    hint: `use a token of that scope: holdfast token create --scope ${endpoint.scope}`,
+    hint: scopeHint(identity, endpoint.scope),
   });
   return { error, why: `needs ${endpoint.scope}, has ${identity.scope}` };
 }
 
+function scopeHint({ canDrop = false }: Identity, scope: Scope): string {
+  const create = `holdfast token create --scope ${scope}`;
+  return canDrop
+    ? `act as yourself: unset HOLDFAST_TOKEN; or create a token of that scope: ${create}`
+    : `use a token of that scope: ${create}`;
+}
+
 export const SESSION_HINT =
-  "inside a run holdfast acts as its session, which reaches itself and its children; do this from a terminal of your own";
+  "inside a run holdfast acts as its session, which reaches itself and its children; use your own terminal for this";

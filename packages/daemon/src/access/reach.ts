@@ -15,7 +15,7 @@ export function resolveWithin(queries: SessionQueries, root: SessionId, ref: str
     others.length === 0
       ? new HoldfastError("forbidden", `${JSON.stringify(ref)} is neither this session nor a child of it`, { hint: SESSION_HINT })
       : new HoldfastError("forbidden", `${JSON.stringify(ref)} is neither this session, a child, its parent nor a peer in a group`, {
-          hint: `it may say something to: ${own.map(({ name }) => name).join(", ")}`,
+          hint: `it can send messages to: ${own.map(({ name }) => name).join(", ")}`,
         });
   if (queries.byName(name) ?? queries.get(ref as SessionId)) throw outside;
   const byPrefix = ref === "" ? [] : own.filter((record) => record.id.startsWith(ref));
@@ -23,9 +23,9 @@ export function resolveWithin(queries: SessionQueries, root: SessionId, ref: str
   const code = byPrefix.length > 1 ? "session_ambiguous" : "session_not_found";
   throw new HoldfastError(
     code,
-    `${byPrefix.length > 1 ? "several" : "none"} of this session and its children have the name, id or id prefix ${JSON.stringify(ref)}`,
+    `${byPrefix.length > 1 ? "several" : "none"} of this session and its children match the name, id or id prefix ${JSON.stringify(ref)}`,
     {
-      hint: "list them with: holdfast ls --all",
+      hint: "list sessions: holdfast ls --all",
       candidates: (byPrefix.length > 1 ? byPrefix : own).map((record) => record.name),
     },
   );

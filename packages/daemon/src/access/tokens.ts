@@ -39,7 +39,7 @@ export class Tokens {
         this.#journal.append({ type: "token.expired", actor: DAEMON, session: null, data: { id, name } });
       } catch (error) {
         // It is refused all the same, and the next look tries again.
-        log(`not written down that the token ${name} has expired: ${describe(error)}`);
+        log(`the expiry of the token ${name} is not in the journal: ${describe(error)}`);
       }
     }
   }
@@ -53,7 +53,7 @@ export class Tokens {
     const name = request.name === undefined ? id : checkName(request.name);
     // An id is taken too: a token called like another's id would be revoked in its place.
     if (this.#queries.find(name) || this.#queries.get(name)) {
-      throw new HoldfastError("name_taken", `there is a token named ${JSON.stringify(name)} already`, {
+      throw new HoldfastError("name_taken", `a token named ${JSON.stringify(name)} already exists`, {
         hint: `choose another name, or revoke that one: holdfast token revoke ${name}`,
       });
     }
@@ -68,8 +68,8 @@ export class Tokens {
     const token = this.#queries.find(ref);
     if (!token) {
       const live = this.#queries.list().filter(({ revokedAt }) => revokedAt === null);
-      throw new HoldfastError("token_not_found", `no token that is not revoked has the name or id ${JSON.stringify(ref)}`, {
-        hint: "list them with: holdfast token ls",
+      throw new HoldfastError("token_not_found", `no active token has the name or id ${JSON.stringify(ref)}`, {
+        hint: "list tokens: holdfast token ls",
         candidates: live.map(({ name }) => name),
       });
     }

@@ -10,6 +10,7 @@
  *
  * The keys of an agent's own table win over the common ones; whatever is asked for at a start wins over both.
  */
+import type { KnownKeys } from "@holdfast/contract";
 import type { Profile } from "./profile.ts";
 import { TableReader } from "./table-reader.ts";
 
@@ -22,7 +23,20 @@ export interface Background {
 }
 
 export const BACKGROUND = "background";
-export const BACKGROUND_KEYS = { model: true, approval: true } as const;
+export const BACKGROUND_KEYS = {
+  model: {
+    about: "The model for sessions that start without a person attached (spawn, run, task files, agents that start agents).",
+    takes: "the name of a model",
+    usual: null,
+    example: 'model = "claude-haiku-4-5"',
+  },
+  approval: {
+    about: "The answer to a permission request of such a session when no rule answers it. With `ask` the request waits for you.",
+    takes: '"ask", "allow" or "deny"',
+    usual: '"ask"',
+    example: 'approval = "deny"',
+  },
+} as const satisfies KnownKeys;
 
 /** Of `[agents]` as it is. */
 export function readCommonBackground(table: unknown, file: string): Background {

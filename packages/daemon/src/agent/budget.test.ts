@@ -17,11 +17,11 @@ test("limits are numbers, or words for large ones", () => {
 });
 
 test.each([
-  [{ turns: 0 }, "config.toml: budget.turns is no limit: 0"],
-  [{ turns: 1.5 }, "config.toml: budget.turns is no limit: 1.5"],
-  [{ tokens: "lots" }, 'config.toml: budget.tokens is no limit: "lots"'],
-  [{ cost: true }, "config.toml: budget.cost is no limit: true"],
-  [{ minutes: -1 }, "config.toml: budget.minutes is no limit: -1"],
+  [{ turns: 0 }, "config.toml: budget.turns is not a limit: 0"],
+  [{ turns: 1.5 }, "config.toml: budget.turns is not a limit: 1.5"],
+  [{ tokens: "lots" }, 'config.toml: budget.tokens is not a limit: "lots"'],
+  [{ cost: true }, "config.toml: budget.cost is not a limit: true"],
+  [{ minutes: -1 }, "config.toml: budget.minutes is not a limit: -1"],
   [[], "config.toml: budget is not a table"],
   [3, "config.toml: budget is not a table"],
 ])("%j is refused by name", (table, message) => {

@@ -1,9 +1,24 @@
 /** Budgets as config.toml has them, and which limits of one can be kept for an agent. */
-import { BUDGET_LIMITS, type Budget, type BudgetLimit, HoldfastError, type SessionKind } from "@holdfast/contract";
-import { amount } from "@holdfast/platform";
+import { BUDGET_LIMITS, type Budget, type BudgetLimit, type KnownKeys, type SessionKind } from "@holdfast/contract";
+import { amount, WrongSetting } from "@holdfast/platform";
 import type { Profile } from "./profile.ts";
 
-export const BUDGET_KEYS = { turns: true, minutes: true, tokens: true, cost: true } as const;
+export const BUDGET_KEYS = {
+  turns: { about: "The number of turns a session may have.", takes: "a whole number above 0", usual: null, example: "turns = 10" },
+  minutes: { about: "The minutes a session may run.", takes: "a number above 0", usual: null, example: "minutes = 30" },
+  tokens: {
+    about: "The tokens a session and the sessions it starts may use together.",
+    takes: "a whole number above 0; k and M are allowed in quotes",
+    usual: null,
+    example: 'tokens = "200k"',
+  },
+  cost: {
+    about: "The cost in US dollars that a session and the sessions it starts may reach together.",
+    takes: "a number above 0",
+    usual: null,
+    example: "cost = 2.5",
+  },
+} as const satisfies KnownKeys;
 
 const WHOLE: ReadonlySet<BudgetLimit> = new Set<BudgetLimit>(["turns", "tokens"]);
 
@@ -11,7 +26,7 @@ const WHOLE: ReadonlySet<BudgetLimit> = new Set<BudgetLimit>(["turns", "tokens"]
 export function readBudget(table: unknown, { file, path }: { file: string; path: string }): Budget {
   if (table === undefined) return {};
   if (typeof table !== "object" || table === null || Array.isArray(table)) {
-    throw new HoldfastError("usage", `${file}: ${path} is not a table`, { hint: `for example: [${path}]` });
+    throw new WrongSetting({ file, key: path, what: "is not a table", hint: `for example: [${path}]` });
   }
   const budget: Budget = {};
   for (const limit of BUDGET_LIMITS) {
@@ -20,9 +35,8 @@ export function readBudget(table: unknown, { file, path }: { file: string; path:
     const number = typeof value === "string" ? amount(value) : value;
     const isGood = typeof number === "number" && Number.isFinite(number) && number > 0 && (!WHOLE.has(limit) || Number.isInteger(number));
     if (!isGood) {
-      throw new HoldfastError("usage", `${file}: ${path}.${limit} is no limit: ${JSON.stringify(value)}`, {
-        hint: 'for example: turns = 10, minutes = 30, tokens = "200k", cost = 2.5',
-      });
+      const hint = 'for example: turns = 10, minutes = 30, tokens = "200k", cost = 2.5';
+      throw new WrongSetting({ file, key: `${path}.${limit}`, what: `is not a limit: ${JSON.stringify(value)}`, hint });
     }
     budget[limit] = number;
   }

@@ -1,11 +1,15 @@
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempDisposableSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { ChatFiles } from "./chat-files.ts";
 import { claude } from "./profiles/claude.ts";
+import { codex } from "./profiles/codex.ts";
 import { gemini } from "./profiles/gemini.ts";
-import type { Transcript } from "./transcript.ts";
+import { opencode } from "./profiles/opencode.ts";
+import { qwen } from "./profiles/qwen.ts";
+import { lastReplyIn, type Transcript, turnsIn } from "./transcript.ts";
 
 const conversation = "a99ba8dd-a9fc-47f5-981c-003630ba2799";
 const since = "2026-01-01T00:00:00.000Z";
@@ -26,8 +30,10 @@ test("of a conversation that Gemini writes down it tells each turn and how it en
     write(says("<session_context>\nThis is the Gemini CLI."));
     const of = { conversation, cwd: home, env: { HOME: home } };
     using files = ChatFiles.open(gemini.transcript as Transcript, of, () => {});
-    const read = () => files?.read(of, since).written.map(({ at: _, ...what }) => what);
+    const read = () => files?.read(of, since).written.map(({ at: _, known: __, ...what }) => what);
+    const owes = () => files?.read(of, since).known !== null;
     expect(read()).toEqual([]);
+    expect(owes()).toBe(false);
     write({ ...says("one"), id: "a" }, { type: "gemini", content: "so far" });
     expect(read()).toEqual([
       { turn: "a", prompt: "one" },
@@ -44,9 +50,10 @@ test("of a conversation that Gemini writes down it tells each turn and how it en
       { turn: "b", prompt: "two" },
       { turn: "b", interrupted: true },
     ]);
-    // It takes the turn back, and writes down what is left.
+    // It takes the turn back, and writes down what is left: its model owes no answer to that.
     write(says("<session_context>\nThis is the Gemini CLI."));
     expect(read()).toEqual([]);
+    expect(owes()).toBe(false);
     write({ ...says("three"), id: "c" }, { type: "error", content: "[API Error: 400]" });
     expect(read()).toEqual([
       { turn: "b", over: true },
@@ -72,7 +79,7 @@ test("of a conversation that Claude writes down it tells each turn and how it en
     write({ type: "mode" });
     const of = { conversation, cwd: home, env: { HOME: home } };
     using files = ChatFiles.open(claude.transcript as Transcript, of, () => {});
-    const read = () => files?.read(of, since).written.map(({ at: _, ...what }) => what);
+    const read = () => files?.read(of, since).written.map(({ at: _, known: __, ...what }) => what);
     write(
       { ...says("m", "<local-command-caveat>"), isMeta: true },
       says("c", "<command-name>/clear</command-name>"),
@@ -109,4 +116,220 @@ test("of a conversation that Claude writes down it tells each turn and how it en
   } finally {
     rmSync(home, { recursive: true });
   }
+});
+
+test("of a conversation that Codex writes down it tells each turn and how it ends, and nothing of what is told to its model alone (truth 12)", () => {
+  using home = mkdtempDisposableSync(join(tmpdir(), "hf-chat-"));
+  const day = join(home.path, ".codex/sessions/2026/01/01");
+  mkdirSync(day, { recursive: true });
+  const file = join(day, `rollout-2026-01-01T00-00-00-${conversation}.jsonl`);
+  let count = 0;
+  const write = (...entries: { type: string; payload: object }[]) => {
+    const lines = entries.map((entry) =>
+      JSON.stringify({ timestamp: `2026-01-01T00:00:${String(count).padStart(2, "0")}.000Z`, ordinal: count++, ...entry }),
+    );
+    appendFileSync(file, lines.map((line) => `${line}\n`).join(""));
+  };
+  const event = (type: string, turn_id: string, more: object = {}) => ({ type: "event_msg", payload: { type, turn_id, ...more } });
+  const item = (type: string, turn: string, id: string, text: string) =>
+    event("item_completed", turn, { thread_id: conversation, item: { type, id, content: [{ type: "text", text, text_elements: [] }] } });
+  const toModel = (role: string, text: string) => ({
+    type: "response_item",
+    payload: { type: "message", role, content: [{ type: "input_text", text }] },
+  });
+  write({ type: "session_meta", payload: { session_id: conversation, id: conversation, source: "cli", thread_source: "user" } });
+  const of = { conversation, cwd: home.path, env: { HOME: home.path } };
+  const transcript = codex.transcript as Transcript;
+  using files = ChatFiles.open(transcript, of, () => {});
+  const read = () => files?.read(of, since);
+  const told = () => read()?.written.map(({ at: _, known: __, ...what }) => what);
+  expect(told()).toEqual([]);
+  expect(files?.tells).toBe(false);
+  write(
+    event("task_started", "t1", { started_at: 1794989774 }),
+    toModel("user", "<environment_context>"),
+    toModel("user", "one"),
+    item("UserMessage", "t1", "i1", "one"),
+  );
+  const works = { turn: "working", at: "2026-01-01T00:00:01.000Z" };
+  expect(read()).toEqual({
+    written: [{ turn: "t1", at: "2026-01-01T00:00:04.000Z", known: works, prompt: "one" }],
+    known: works,
+  });
+  expect(files?.tells).toBe(true);
+  write(item("AgentMessage", "t1", "m1", "I look"), { type: "response_item", payload: { type: "function_call", name: "exec_command" } });
+  expect(told()).toEqual([]);
+  // Given into the running turn.
+  write(item("UserMessage", "t1", "i2", "and that"), item("AgentMessage", "t1", "m2", "both done"));
+  write(event("task_complete", "t1", { last_agent_message: "both done", duration_ms: 524 }));
+  expect(read()).toMatchObject({
+    written: [
+      { turn: "t1", prompt: "and that" },
+      { turn: "t1", reply: "both done", known: { turn: "idle" } },
+      { turn: "t1", over: true },
+    ],
+    known: { turn: "idle", at: "2026-01-01T00:00:09.000Z" },
+  });
+  expect(lastReplyIn(transcript, of)).toMatchObject({ text: "both done" });
+  // A subagent that has ended is told to its model.
+  write(toModel("user", '<subagent_notification>\n{"agent_path":"child","status":{"completed":"from the child"}}'));
+  write(event("task_started", "t2"), item("UserMessage", "t2", "i3", "two"), item("AgentMessage", "t2", "m3", "half"));
+  write(toModel("user", "<turn_aborted>\nThe user interrupted"), event("turn_aborted", "t2", { reason: "interrupted" }));
+  expect(told()).toEqual([
+    { turn: "t2", prompt: "two" },
+    { turn: "t2", interrupted: true },
+  ]);
+  const error = { message: '{"error":{"message":"Bad request (scripted)","type":"error","code":"400"}}', codex_error_info: "other" };
+  write(event("task_started", "t3"), item("UserMessage", "t3", "i4", "three"));
+  write(event("task_complete", "t3", { last_agent_message: null, error }));
+  expect(told()).toEqual([
+    { turn: "t3", prompt: "three" },
+    { turn: "t3", failure: "Bad request (scripted)" },
+    { turn: "t3", over: true },
+  ]);
+  expect(turnsIn(transcript, of)).toBeNull();
+  // It may be compressed.
+  expect(turnsIn(transcript, { ...of, conversation: "another" })).toBeNull();
+});
+
+test("of a conversation that Qwen writes down it tells each turn and how it ends, and an answer only where its model had answered (truth 12)", () => {
+  using home = mkdtempDisposableSync(join(tmpdir(), "hf-chat-"));
+  const chats = join(home.path, ".qwen/projects/-code/chats");
+  mkdirSync(chats, { recursive: true });
+  const write = (...entries: object[]) => {
+    const lines = entries.map((entry) => JSON.stringify({ uuid: "x", sessionId: conversation, timestamp: since, ...entry }));
+    appendFileSync(join(chats, `${conversation}.jsonl`), lines.map((line) => `${line}\n`).join(""));
+  };
+  const says = (uuid: string, text: string, provenance = "real_user") => ({
+    uuid,
+    type: "user",
+    provenance,
+    message: { role: "user", parts: [{ text }] },
+  });
+  const answers = (parts: object[], more: object = {}) => ({
+    type: "assistant",
+    provenance: "assistant_output",
+    message: { role: "model", parts },
+    ...more,
+  });
+  const notes = (name: string, more: object = {}) => ({
+    type: "system",
+    subtype: "ui_telemetry",
+    systemPayload: { uiEvent: { "event.name": `qwen-code.${name}`, prompt_id: `${conversation}########0`, ...more } },
+  });
+  const usageMetadata = { promptTokenCount: 6621, totalTokenCount: 6623 };
+  const others = { prompt_id: `${conversation}#helper-f012e19c#0`, subagent_name: "helper", response_text: "from the child" };
+  write({ type: "system", subtype: "attribution_snapshot", systemPayload: {} });
+  const of = { conversation, cwd: home.path, env: { HOME: home.path } };
+  using files = ChatFiles.open(qwen.transcript as Transcript, of, () => {});
+  const read = () => files?.read(of, since).written.map(({ at: _, known: __, ...what }) => what);
+  write(says("s", "<system-reminder>", "system"), says("a", "one"), notes("api_response"));
+  write(answers([{ text: "hm", thought: true }, { functionCall: { id: "call_1", name: "run_shell_command" } }], { usageMetadata }));
+  write({ type: "tool_result", message: { role: "user", parts: [{ functionResponse: { id: "call_1" } }] } });
+  write(notes("api_response", others), notes("api_error", { ...others, error_message: "of a child" }));
+  write({ ...says("m", "and that"), subtype: "mid_turn_user_message" });
+  write(notes("api_error", { error_message: "503 once" }), notes("api_response"), answers([{ text: "done" }]));
+  expect(read()).toEqual([
+    { turn: "a", prompt: "one" },
+    { turn: "a", reply: null },
+    { turn: "a", prompt: "and that" },
+    { turn: "a", failure: "503 once" },
+    { turn: "a", reply: "done" },
+  ]);
+  // Esc in the middle of its words: what it had said is written, and nothing of its model.
+  write(says("b", "two"), notes("api_response", others), answers([{ text: "half" }]));
+  write(says("c", "three"), notes("api_error", { error_message: "400 Bad request (scripted)", status_code: 400 }));
+  expect(read()).toEqual([
+    { turn: "a", over: true },
+    { turn: "b", prompt: "two" },
+    { turn: "b", reply: null },
+    { turn: "b", over: true },
+    { turn: "c", prompt: "three" },
+    { turn: "c", failure: "400 Bad request (scripted)" },
+  ]);
+});
+
+test("of a conversation in opencode's database it tells each turn and how it ends, each message once it is complete, and no subagent's (truth 12)", () => {
+  using home = mkdtempDisposableSync(join(tmpdir(), "hf-chat-"));
+  const data = join(home.path, ".local/share/opencode");
+  mkdirSync(data, { recursive: true });
+  using db = new DatabaseSync(join(data, "opencode.db"));
+  db.exec("PRAGMA journal_mode = WAL; CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, data TEXT)");
+  db.exec("CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, data TEXT)");
+  const at = Date.parse(since);
+  const message = (id: string, value: object, session = "ses_1") =>
+    db.prepare("INSERT OR REPLACE INTO message VALUES (?, ?, ?)").run(id, session, JSON.stringify(value));
+  const part = (of: string, value: object, session = "ses_1") => {
+    const { n } = db.prepare("SELECT count(*) AS n FROM part").get() as { n: number };
+    db.prepare("INSERT INTO part VALUES (?, ?, ?, ?)").run(`prt_${n}`, of, session, JSON.stringify(value));
+  };
+  const user = { role: "user", time: { created: at }, agent: "build" };
+  const answer = (parentID: string, more: object = {}) => ({ parentID, role: "assistant", time: { created: at }, ...more });
+  const complete = (more: object) => ({ time: { created: at, completed: at + 5 }, ...more });
+  const of = { conversation: "ses_1", cwd: home.path, env: { HOME: home.path } };
+  const transcript = opencode.transcript as Transcript;
+  using files = ChatFiles.open(transcript, of, () => {});
+  const read = () => files?.read(of, since);
+  const told = () => read()?.written.map(({ at: _, known: __, ...what }) => what);
+  message("msg_1", user);
+  expect(told()).toEqual([]);
+  part("msg_1", { type: "text", text: "one" });
+  part("msg_1", { type: "text", text: "<system-reminder>", synthetic: true });
+  message("msg_2", answer("msg_1"));
+  expect(read()).toMatchObject({ written: [{ turn: "msg_1", prompt: "one" }], known: { turn: "working", at: since } });
+  // A subagent's session.
+  message("msg_3", user, "ses_child");
+  part("msg_3", { type: "text", text: "say from the child" }, "ses_child");
+  message("msg_4", answer("msg_3", complete({ finish: "stop" })), "ses_child");
+  part("msg_4", { type: "text", text: "from the child" }, "ses_child");
+  part("msg_2", { type: "tool", tool: "task", state: { status: "completed" } });
+  message("msg_2", answer("msg_1", complete({ finish: "tool-calls" })));
+  expect(told()).toEqual([{ turn: "msg_1", reply: null }]);
+  // Words that come while it answers wait for their own answer.
+  message("msg_5", answer("msg_1"));
+  message("msg_6", user);
+  part("msg_6", { type: "text", text: "two" });
+  expect(told()).toEqual([{ turn: "msg_6", prompt: "two" }]);
+  part("msg_5", { type: "text", text: "done" });
+  message("msg_5", answer("msg_1", complete({ finish: "stop" })));
+  expect(read()).toMatchObject({
+    written: [
+      { turn: "msg_1", reply: "done" },
+      { turn: "msg_1", over: true },
+    ],
+    known: { turn: "working" },
+  });
+  // Words that come while it runs a tool are answered together with those before them.
+  message("msg_7", answer("msg_6", complete({ finish: "tool-calls" })));
+  message("msg_8", user);
+  part("msg_8", { type: "text", text: "three" });
+  message("msg_9", answer("msg_8", complete({ finish: "stop" })));
+  part("msg_9", { type: "text", text: "both" });
+  expect(told()).toEqual([
+    { turn: "msg_6", reply: null },
+    { turn: "msg_8", prompt: "three" },
+    { turn: "msg_6", reply: "both" },
+    { turn: "msg_6", over: true },
+    { turn: "msg_8", reply: "both" },
+    { turn: "msg_8", over: true },
+  ]);
+  expect(read()?.known).toMatchObject({ turn: "idle" });
+  for (const [id, text] of [
+    ["msg_a", "four"],
+    ["msg_c", "five"],
+  ] as const) {
+    message(id, user);
+    part(id, { type: "text", text });
+  }
+  message("msg_b", answer("msg_a", complete({ error: { name: "MessageAbortedError", data: { message: "Aborted" } } })));
+  message("msg_d", answer("msg_c", complete({ error: { name: "APIError", data: { message: "Bad request (scripted)" } } })));
+  expect(told()).toEqual([
+    { turn: "msg_a", prompt: "four" },
+    { turn: "msg_a", interrupted: true },
+    { turn: "msg_c", prompt: "five" },
+    { turn: "msg_c", failure: "Bad request (scripted)" },
+    { turn: "msg_c", over: true },
+  ]);
+  expect(lastReplyIn(transcript, of)).toMatchObject({ text: "both" });
+  expect(turnsIn(transcript, of)).toBeNull();
 });

@@ -1,67 +1,150 @@
 /**
  * Follows the files in which an agent writes its conversation down itself, where it has no hooks that would tell: each prompt that begins a turn, once,
- * and what becomes of that turn. Driven by the kernel's file notices, of a new file of its project too; no timer.
+ * and what becomes of that turn. Driven by the kernel's file notices, of a new file of its project too.
  *
  * What was written while no daemon ran is told at the start, as far as it is of the run.
  */
 import { closeSync, constants, type FSWatcher, fstatSync, openSync, readSync, watch } from "node:fs";
 import { dirname } from "node:path";
+import type { Turn } from "@holdfast/contract";
 import { describe, log } from "@holdfast/platform";
 import { textAt } from "./hooks/hook-rules.ts";
-import { filesOf, type Outcome, parsed, type Transcript, type Whose } from "./transcript.ts";
+import { type Ending, filesOf, type Outcome, parsed, type Transcript, type Whose } from "./transcript.ts";
+import type { Memory } from "./usage-source.ts";
 
-/** `turn`: the id of the prompt that began it. `over`: another has begun. */
-export type Written = { turn: string; at: string } & ({ prompt: string } | { over: true } | Outcome);
+/** `turn`: the id of the prompt that began it, or its own. `over`: nothing follows. `known`: what was known of the agent then. */
+export type Written = { turn: string; at: string; known: Known | null } & What;
+
+/** Working: its model owes an answer. Idle only where turns are named: all that began have ended. */
+export interface Known {
+  turn: Turn;
+  at: string;
+}
+
+type What = { prompt: string } | { over: true } | Ending;
 
 /** Of one notice, and of what came before the first: who pastes more has a turn that is seen on its screen. */
 const READ_BYTES = 8 << 20;
+/** An agent writes several lines at once, and a database a page at a time. */
+const TOGETHER_MS = 20;
 
 export class ChatFiles implements Disposable {
   readonly #transcript: Transcript;
-  readonly #watcher: FSWatcher;
+  readonly #onChange: () => void;
+  #watcher: FSWatcher;
+  #directory: string;
+  #notice: NodeJS.Timeout | undefined;
   readonly #offsets = new Map<string, number>();
+  /** Of the store: behind what to read again, and what was read behind that. */
+  #after = "";
+  readonly #read = new Set<string>();
+  readonly #memory: Memory = {};
   readonly #told = new Set<string>();
-  #owes: string | null = null;
-  #turn: string | null = null;
+  #known: Known | null = null;
+  /** Turns that have begun and, as far as is written, not ended; more than one only where they are named. */
+  #open: string[] = [];
+  #hasPrompts = false;
 
   /** Undefined: there is no file yet, or the system has no watches left. */
   static open(transcript: Transcript, of: Whose, onChange: () => void): ChatFiles | undefined {
     const path = transcript.prompt && transcript.path(of);
     if (path === undefined) return undefined;
     try {
-      return new ChatFiles(transcript, watch(dirname(path), { persistent: false }, onChange));
+      return new ChatFiles(transcript, dirname(path), onChange);
     } catch {
       return undefined;
     }
   }
 
-  private constructor(transcript: Transcript, watcher: FSWatcher) {
+  private constructor(transcript: Transcript, directory: string, onChange: () => void) {
     this.#transcript = transcript;
-    this.#watcher = watcher;
-    watcher.on("error", (error) => log(`cannot watch the files of a conversation: ${describe(error)}`));
+    this.#onChange = onChange;
+    this.#directory = directory;
+    this.#watcher = this.#watch(directory);
   }
 
-  /** What has come since the last time, and after `since`; and since when the model owes an answer, if it does. */
-  read(of: Whose, since: string): { written: Written[]; owes: string | null } {
+  /** Whether each prompt is told: an older version may write named turns in another form. */
+  get tells(): boolean {
+    return !this.#transcript.named || this.#hasPrompts;
+  }
+
+  /** What has come since the last time, and after `since`; and what is known now of what the agent does. */
+  read(of: Whose, since: string): { written: Written[]; known: Known | null } {
+    this.#follow(of);
     const written: Written[] = [];
-    const lines = filesOf(this.#transcript, of).flatMap((file) => this.#linesOf(file));
-    for (const entry of lines.map(parsed)) {
-      const owes = this.#transcript.owes?.(entry);
-      if (owes !== undefined) this.#owes = owes !== false && owes >= since ? owes : null;
-      const outcome = this.#turn === null ? undefined : this.#transcript.outcome?.(entry);
-      if (this.#turn !== null && outcome) written.push({ turn: this.#turn, at: textAt(entry, "timestamp") ?? since, ...outcome });
+    for (const entry of this.#entries(of)) {
+      const at = textAt(entry, "timestamp") ?? since;
+      const outcome = this.#transcript.outcome?.(entry, this.#memory);
+      const concerned = outcome ? this.#concerned(outcome) : [];
+      this.#learn(this.#transcript.owes?.(entry), { at, since });
+      const note = (turn: string, at: string, what: What) => written.push({ turn, at, known: this.#known, ...what });
+      for (const [turn, what] of concerned) note(turn, at, what);
       const prompt = this.#transcript.prompt?.(entry);
+      if (prompt) this.#hasPrompts = true;
       if (!prompt || this.#told.has(prompt.id) || prompt.at === null || prompt.at < since) continue;
       this.#told.add(prompt.id);
-      if (this.#turn !== null) written.push({ turn: this.#turn, at: prompt.at, over: true });
-      this.#turn = prompt.id;
-      written.push({ turn: prompt.id, at: prompt.at, prompt: prompt.text });
+      const joined = prompt.joins ? this.#open.at(-1) : undefined;
+      const turn = joined ?? prompt.turn ?? prompt.id;
+      if (!this.#transcript.named && joined === undefined)
+        for (const before of this.#open.splice(0)) note(before, prompt.at, { over: true });
+      if (!this.#open.includes(turn)) this.#open.push(turn);
+      note(turn, prompt.at, { prompt: prompt.text });
     }
-    return { written, owes: this.#owes };
+    return { written, known: this.#known };
   }
 
   [Symbol.dispose](): void {
+    clearTimeout(this.#notice);
     this.#watcher.close();
+  }
+
+  #learn(owes: string | false | undefined, { at, since }: { at: string; since: string }): void {
+    if (owes === undefined) return;
+    if (owes !== false) this.#known = owes >= since ? { turn: "working", at: owes } : null;
+    else if (!this.#transcript.named || at < since) this.#known = null;
+    // Other words wait for their turn.
+    else if (this.#open.length === 0) this.#known = { turn: "idle", at };
+  }
+
+  /** Which turns it is the outcome of. A prompt that was taken into a running turn has the end of the turn that took it. */
+  #concerned({ turn, ends, ...what }: Outcome): [string, What][] {
+    if (!this.#transcript.named) return this.#open.map((each) => [each, what]);
+    const at = turn === undefined ? -1 : this.#open.indexOf(turn);
+    if (at < 0 || turn === undefined) return [];
+    if (!ends) return [[turn, what]];
+    const isTold = "failure" in what || ("reply" in what && what.reply !== null);
+    const over: What[] = isTold ? [what, { over: true }] : [what];
+    return this.#open.splice(0, at + 1).flatMap((each) => over.map((one): [string, What] => [each, one]));
+  }
+
+  #entries(of: Whose): unknown[] {
+    const { store } = this.#transcript;
+    if (!store) return filesOf(this.#transcript, of).flatMap((file) => this.#linesOf(file).map(parsed));
+    const { entries, after } = store.read(of, this.#after);
+    const fresh = entries.filter(({ id }) => !this.#read.has(id));
+    for (const { id } of fresh) this.#read.add(id);
+    this.#after = after;
+    return fresh;
+  }
+
+  /** Another conversation may be in another directory: some have one for each day. */
+  #follow(of: Whose): void {
+    const path = this.#transcript.path(of);
+    if (path === undefined || dirname(path) === this.#directory) return;
+    const before = this.#watcher;
+    this.#watcher = this.#watch(dirname(path));
+    this.#directory = dirname(path);
+    before.close();
+  }
+
+  #watch(directory: string): FSWatcher {
+    const watcher = watch(directory, { persistent: false }, () => {
+      this.#notice ??= setTimeout(() => {
+        this.#notice = undefined;
+        this.#onChange();
+      }, TOGETHER_MS);
+    });
+    return watcher.on("error", (error) => log(`cannot watch the files of a conversation: ${describe(error)}`));
   }
 
   /** Whole lines only: the last may be half written. */

@@ -122,6 +122,20 @@ test("Codex has the file of its conversation open", () => {
   expect(find("codex", { pids: [process.pid] })).toBe(B);
 });
 
+test("the file of a subagent, which Codex has open too, is not its conversation (truth 12)", () => {
+  const { place, write, find } = machine();
+  using _ = place;
+  const [own, child] = ["cccccccc-1111-2222-3333-444444444444", "dddddddd-1111-2222-3333-444444444444"];
+  const meta = (payload: object) => `${JSON.stringify({ timestamp: "2026-01-03T00:00:00.000Z", type: "session_meta", payload })}\n`;
+  const instructions = { base_instructions: { text: "You are a coding agent.".repeat(2000) } };
+  const ours = { session_id: own, id: own, source: "cli", thread_source: "user", ...instructions };
+  const spawned = { subagent: { thread_spawn: { parent_thread_id: own, depth: 1 } } };
+  const theirs = { session_id: own, id: child, parent_thread_id: own, source: spawned, thread_source: "subagent", ...instructions };
+  openSync(write(`sessions/rollout-2026-01-03T00-00-00-${own}.jsonl`, meta(ours)), "r");
+  openSync(write(`sessions/rollout-2026-01-04T00-00-00-${child}.jsonl`, meta(theirs)), "r");
+  expect(find("codex", { pids: [process.pid] })).toBe(own);
+});
+
 const START = Date.parse("2026-01-01T00:00:00Z");
 const line = (seconds: number, run: string, text: string) =>
   `timestamp=${new Date(START + seconds * 1000).toISOString()} level=INFO run=${run} message=${text}`;

@@ -48,7 +48,7 @@ export function oneTranscript(found: readonly string[], { agent, id, where }: { 
   const [file] = found;
   if (file !== undefined) return file;
   throw new HoldfastError("conversation_unknown", `${agent} has no file of the conversation ${id} below ${where}`, {
-    hint: "it was deleted, or is kept elsewhere; nothing was started",
+    hint: "it was deleted, or is stored elsewhere; nothing was started",
   });
 }
 

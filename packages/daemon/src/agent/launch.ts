@@ -84,6 +84,6 @@ function conversationWords(profile: Profile | undefined, conversation: Conversat
 export function promptWords(profile: Profile | undefined, prompt: string): string[] {
   if (profile?.prompt) return filled(profile.prompt, { prompt });
   throw new HoldfastError("usage", `${profile?.name ?? "it"} takes no first prompt`, {
-    hint: "start it without one, and once it runs: holdfast send NAME TEXT",
+    hint: "start it without one, then run: holdfast send NAME TEXT",
   });
 }

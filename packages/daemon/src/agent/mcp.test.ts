@@ -109,7 +109,7 @@ test.each([
   ["[mcp.a]", "mcp.a.command is not a list of words"],
   ['[mcp.a]\ncommand = "x"', "mcp.a.command is not a list of words"],
   ['[mcp.a]\ncommand = ["x"]\nenv = { A = 1 }', "mcp.a.env is not a table of texts"],
-  ['[mcp.a]\ncommand = ["x"]\nenv = { "A B" = "1" }', 'mcp.a.env has "A B", which is no name of a variable'],
+  ['[mcp.a]\ncommand = ["x"]\nenv = { "A B" = "1" }', 'mcp.a.env has "A B", which is not a variable name'],
   ['[mcp.a]\ncommand = ["x"]\nagents = "claude"', "mcp.a.agents is not a list of agents"],
 ])("%j is refused: %s", (text, why) => {
   expect(() => readServers({ table: (parse(text) as { mcp?: unknown }).mcp, file: "config.toml" })).toThrow(`config.toml: ${why}`);

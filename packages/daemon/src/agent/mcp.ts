@@ -10,9 +10,9 @@
  * as its session; `[mcp] holdfast = false` leaves that out.
  */
 import { join } from "node:path";
-import { checkName, HoldfastError } from "@holdfast/contract";
+import { checkName, type KnownKeys, type Setting } from "@holdfast/contract";
 import { MCP_FILE } from "@holdfast/contract/agent-order";
-import { writeFileAtomic } from "@holdfast/platform";
+import { WrongSetting, writeFileAtomic } from "@holdfast/platform";
 import { takesServer } from "./own-agent.ts";
 import type { Profile } from "./profile.ts";
 
@@ -46,7 +46,33 @@ export interface McpGiven {
 /** The name under which agents have it: a part of the names of its tools. */
 export const OWN_SERVER = "holdfast";
 
-export const MCP_KEYS = { command: true, env: true, agents: true } as const;
+export const MCP_KEYS = {
+  command: {
+    about: "The command that starts the server. It speaks MCP on its standard input and output.",
+    takes: "a list of words",
+    usual: null,
+    example: 'command = ["tickets-mcp", "--stdio"]',
+  },
+  env: {
+    about: "Environment variables for the server.",
+    takes: "a table of texts",
+    usual: "{}",
+    example: 'env = { TICKETS_URL = "https://tickets.example" }',
+  },
+  agents: {
+    about: "The agents that get the server. Without this key every agent gets it.",
+    takes: "a list of agent names",
+    usual: null,
+    example: 'agents = ["claude", "codex"]',
+  },
+} as const satisfies KnownKeys;
+
+export const OWN_SERVER_SETTING = {
+  about: "Whether agents get the MCP server of Holdfast, through which they act as their session.",
+  takes: "true or false",
+  usual: "true",
+  example: "holdfast = false",
+} as const satisfies Setting;
 
 /** Answers what the run is to be started with besides; nothing for an agent that cannot be given any. */
 export function giveServers(
@@ -94,7 +120,7 @@ export function mcpServersJson(servers: readonly McpServer[]): string {
 export function readServers({ table, file }: { table: unknown; file: string }): McpServer[] {
   if (table === undefined) return [];
   const wrong = (key: string, what: string, hint = 'for example: [mcp.tickets] command = ["tickets-mcp", "--stdio"]') =>
-    new HoldfastError("usage", `${file}: ${key} ${what}`, { hint });
+    new WrongSetting({ file, key, what, hint });
   if (!isTable(table)) throw wrong("mcp", "is not a table");
   return Object.entries(table).flatMap(([name, value]) => {
     if (name === OWN_SERVER && typeof value === "boolean") return [];
@@ -105,7 +131,7 @@ export function readServers({ table, file }: { table: unknown; file: string }): 
     if (!isWords(command) || command.length === 0) throw wrong(`${key}.command`, "is not a list of words");
     if (!isTable(env) || !isWords(Object.values(env))) throw wrong(`${key}.env`, "is not a table of texts");
     const strange = Object.keys(env).find((variable) => !/^[A-Za-z_]\w*$/.test(variable));
-    if (strange !== undefined) throw wrong(`${key}.env`, `has ${JSON.stringify(strange)}, which is no name of a variable`);
+    if (strange !== undefined) throw wrong(`${key}.env`, `has ${JSON.stringify(strange)}, which is not a variable name`);
     if (agents !== null && !isWords(agents)) throw wrong(`${key}.agents`, "is not a list of agents", 'for example: agents = ["claude"]');
     return [{ name, command, env: env as Record<string, string>, agents }];
   });

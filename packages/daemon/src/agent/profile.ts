@@ -43,6 +43,19 @@ export interface Channel {
   line(message: { id: string; text: string }): string;
 }
 
+/** Commands for a person to run; nothing here is run without being asked. */
+export interface Setup {
+  /** Installs it. */
+  install: string;
+  /** Installs the adapter through which it is talked to, where it has one. */
+  adapter?: string;
+  login?: {
+    command: string;
+    /** By the files in that home; undefined: they do not tell. Keys in the environment are not looked at. */
+    isThere(home: string): boolean | undefined;
+  };
+}
+
 export interface Profile {
   name: string;
   description: string;
@@ -82,7 +95,7 @@ export interface Profile {
   approvals?: ApprovalChannels;
   /** A file in which it keeps itself what it is doing, and how that is read. */
   stateFile?: StateFile;
-  /** It says nothing of what it has left running in the background: its processes are looked at. */
+  /** It does not say, or says late, which of its processes run in the background: they are looked at. */
   leavesUntold?: boolean;
   /** What it writes down itself of a conversation. */
   transcript?: Transcript;
@@ -90,6 +103,8 @@ export interface Profile {
   usage?: UsageSource;
   /** What its screen and title say, in order of precedence. Without rules its status is never more than that of its process. */
   screen?: readonly ScreenRule[];
+  /** Words in its output after which its screen is looked at soon, however much it moves. */
+  urgent?: RegExp;
   /** Where people type, and how it looks when nobody did. Without it nobody can know whether typing would garble a draft. */
   composer?: Composer;
   /** A way to say something to it without typing, which leaves what a person types alone. Without it, it is typed to. */
@@ -113,6 +128,8 @@ export interface Profile {
   ours?: OwnAgent;
   /** It has no screen: it can only be talked to. */
   chatOnly?: true;
+  /** How a person gets it ready. */
+  setup?: Setup;
   /** How a turn is interrupted; pressed one after the other. */
   interrupt?: readonly string[];
   /** For a turn that goes on all the same. Only where it does not end an agent whose turn is over. */

@@ -1,5 +1,5 @@
 /** The tables of config.toml that are about agents. */
-import { HoldfastError } from "@holdfast/contract";
+import { WrongSetting } from "@holdfast/platform";
 
 type Table = Record<string, unknown>;
 
@@ -17,12 +17,12 @@ export class TableReader {
     return new TableReader(this.file, `${this.path}.${key}`);
   }
 
-  wrong(key: string, what: string, hint: string): HoldfastError {
-    return this.refusal(`.${key} ${what}`, hint);
+  wrong(key: string, what: string, hint: string): WrongSetting {
+    return new WrongSetting({ file: this.file, key: `${this.path}.${key}`, what, hint });
   }
 
-  refusal(what: string, hint: string): HoldfastError {
-    return new HoldfastError("usage", `${this.file}: ${this.path}${what}`, { hint });
+  refusal(what: string, hint: string): WrongSetting {
+    return new WrongSetting({ file: this.file, key: this.path, what: what.trimStart(), hint });
   }
 
   table(value: unknown): Table {
@@ -57,13 +57,13 @@ export class TableReader {
     try {
       return new RegExp(text, "u");
     } catch (error) {
-      throw this.wrong(key, `is no regular expression: ${(error as Error).message}`, "write a backslash twice, or use '…'");
+      throw this.wrong(key, `is not a regular expression: ${(error as Error).message}`, "write a backslash twice, or use '…'");
     }
   }
 
   oneOf<T extends string>(value: unknown, key: string, words: readonly T[]): T | undefined {
     const word = words.find((known) => known === value);
     if (value === undefined || word) return word;
-    throw this.wrong(key, `${JSON.stringify(value)} is none of ${words.join(", ")}`, `for example: ${key} = "${words[0]}"`);
+    throw this.wrong(key, `${JSON.stringify(value)} is not one of ${words.join(", ")}`, `for example: ${key} = "${words[0]}"`);
   }
 }

@@ -1,5 +1,6 @@
 /** What an agent wrote down itself of a conversation: read for what it said last, where its hooks do not tell. */
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs";
+import type { Memory } from "./usage-source.ts";
 
 /** Whose transcript it is, and where it is looked for. */
 export interface Whose {
@@ -9,27 +10,51 @@ export interface Whose {
 }
 
 export interface Transcript {
-  /** The file, one JSON value a line; undefined: there is none. */
+  /** The file, one JSON value a line; undefined: there is none. Of one with a `store`, a file beside which a change shows. */
   path(of: Whose): string | undefined;
   /** All of them, of an agent that begins another each time it goes on with a conversation. */
   files?(of: Whose): readonly string[];
+  /** For an agent that keeps a database and no lines. */
+  store?: Store;
   /** What a line of it says the agent said, if it does. */
   reply(entry: unknown): { text: string; at: string | null } | undefined;
   /** The prompt with which a turn begins, if a line of it tells one; a line may be written again. Without it, nobody can count turns there. */
   prompt?(entry: unknown): Prompt | undefined;
   /** A turn may also begin with what is no prompt, or not with each: they are no count of turns. */
   uncounted?: true;
+  /** The agent may also keep a conversation in another place or form: without a file here, nobody knows how many turns it has. */
+  elsewhere?: true;
   /** What a line of it says of how the turn ends that runs there; what follows may say otherwise. Without it, nobody tells its answers. */
-  outcome?(entry: unknown): Outcome | undefined;
+  outcome?(entry: unknown, memory: Memory): Outcome | undefined;
+  /** Each outcome names its turn, and the last one of a turn says so: a prompt alone ends none, it may join the turn that runs. */
+  named?: true;
   /** Whether its model owes an answer after a line of it, and since when; undefined: the line says nothing of that. */
   owes?(entry: unknown): string | false | undefined;
 }
 
-/** `reply`: null when the turn goes on. */
-export type Outcome = { reply: string | null } | { failure: string } | { interrupted: true };
+/** `reply`: null when the turn goes on, or ended without one. */
+export type Ending = { reply: string | null } | { failure: string } | { interrupted: true };
+
+/** Of a transcript with named turns: which, and whether that was its last word. */
+export type Outcome = Ending & { turn?: string; ends?: boolean };
+
+/** Entries have an `id` of their own, in the order of time. */
+export interface Store {
+  /** The complete entries behind `after`, oldest first, and the id behind which nothing incomplete is left: read from there again. */
+  read(of: Whose, after: string): { entries: readonly StoredEntry[]; after: string };
+}
+
+export interface StoredEntry {
+  id: string;
+  timestamp: string;
+}
 
 export interface Prompt {
   id: string;
+  /** The turn that the prompt belongs to, where several may belong to one. Else it is the prompt's own id. */
+  turn?: string;
+  /** It was given into the turn that runs, and begins none. */
+  joins?: boolean;
   text: string;
   at: string | null;
 }
@@ -38,13 +63,18 @@ export interface Prompt {
 const READ_BYTES = 8 << 20;
 
 export function lastReplyIn(transcript: Transcript, of: Whose): { text: string; at: string | null } | undefined {
-  const path = transcript.path(of);
-  const lines = path === undefined ? [] : endOf(path).split("\n");
-  for (const line of lines.reverse()) {
-    const reply = transcript.reply(parsed(line));
+  for (const entry of lastEntries(transcript, of)) {
+    const reply = transcript.reply(entry);
     if (reply && reply.text.trim() !== "") return reply;
   }
   return undefined;
+}
+
+/** From the last one on. */
+function* lastEntries(transcript: Transcript, of: Whose): Generator<unknown> {
+  if (transcript.store) return yield* transcript.store.read(of, "").entries.toReversed();
+  const path = transcript.path(of);
+  for (const line of path === undefined ? [] : endOf(path).split("\n").reverse()) yield parsed(line);
 }
 
 /**
@@ -54,7 +84,7 @@ export function lastReplyIn(transcript: Transcript, of: Whose): { text: string; 
 export function turnsIn(transcript: Transcript | undefined, of: Whose, since?: string): number | null {
   if (!transcript) return null;
   const files = filesOf(transcript, of);
-  if (files.length === 0) return 0;
+  if (files.length === 0) return transcript.elsewhere ? null : 0;
   if (!transcript.prompt || transcript.uncounted || bytesOf(files) > READ_BYTES) return null;
   const lines = files.flatMap((file) => endOf(file).split("\n"));
   const prompts = lines.flatMap((line) => transcript.prompt?.(parsed(line)) ?? []);
@@ -62,6 +92,7 @@ export function turnsIn(transcript: Transcript | undefined, of: Whose, since?: s
 }
 
 export function filesOf(transcript: Transcript, of: Whose): readonly string[] {
+  if (transcript.store) return [];
   return transcript.files?.(of) ?? [transcript.path(of)].filter((path) => path !== undefined);
 }
 

@@ -48,6 +48,8 @@ export interface Memory {
   model?: string | null;
   /** Of those that only tell the sum of all. */
   total?: number;
+  /** Of those that mark an answer as complete in another line. */
+  answered?: boolean;
 }
 
 /** At once: a few milliseconds of parsing, in which nothing else is done. */

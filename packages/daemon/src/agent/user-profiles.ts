@@ -12,7 +12,7 @@
  *
  * A table with the name of a built-in agent changes what it names and leaves the rest. What `exec` and `model` say is in own-agent.ts.
  */
-import { checkName, type HoldfastError, WAITS } from "@holdfast/contract";
+import { checkName, type HoldfastError, type KnownKeys, WAITS } from "@holdfast/contract";
 import { BACKGROUND, BACKGROUND_KEYS, readBackground } from "./background.ts";
 import { BUDGET_KEYS, readBudget } from "./budget.ts";
 import { OWN_AGENT_KEYS, readOwnAgent, structuredFor } from "./own-agent.ts";
@@ -22,20 +22,83 @@ import { TableReader } from "./table-reader.ts";
 
 /** Every key below that is read; another one is most likely a slip. */
 export const AGENT_KEYS = {
-  command: true,
-  structured: true,
+  command: {
+    about: "The command that starts the agent in a terminal. Words after `--` are added to it.",
+    takes: "a list of words",
+    usual: null,
+    example: 'command = ["my-agent", "--fast"]',
+  },
+  structured: {
+    about: "The command that speaks the Agent Client Protocol on standard input and output, for conversations (chat).",
+    takes: "a list of words",
+    usual: null,
+    example: 'structured = ["my-agent", "--acp"]',
+  },
   ...OWN_AGENT_KEYS,
-  prompt: true,
-  resume: true,
-  session_id: true,
-  fork: true,
-  description: true,
-  version: true,
-  interrupt: true,
+  prompt: {
+    about: "Arguments for a first prompt. Without them the prompt is typed once the agent runs.",
+    takes: "a list of words with {prompt}",
+    usual: null,
+    example: 'prompt = ["-i", "{prompt}"]',
+  },
+  resume: {
+    about: "Arguments that continue the agent's conversation {id}.",
+    takes: "a list of words with {id}",
+    usual: null,
+    example: 'resume = ["--resume", "{id}"]',
+  },
+  session_id: {
+    about: "Arguments that give a new conversation the id {id}. Needs `resume`.",
+    takes: "a list of words with {id}",
+    usual: null,
+    example: 'session_id = ["--session-id", "{id}"]',
+  },
+  fork: {
+    about: "Arguments that continue a copy of the conversation {from}. Needs `resume`.",
+    takes: "a list of words with {from}",
+    usual: null,
+    example: 'fork = ["--fork", "{from}"]',
+  },
+  description: {
+    about: "The description that `holdfast agents` shows.",
+    takes: "a text",
+    usual: null,
+    example: 'description = "our own agent"',
+  },
+  version: { about: "Arguments that print the version.", takes: "a list of words", usual: null, example: 'version = ["--version"]' },
+  interrupt: {
+    about: "Keys that interrupt a turn, in tmux's notation.",
+    takes: "a list of keys",
+    usual: null,
+    example: 'interrupt = ["Escape"]',
+  },
   budget: BUDGET_KEYS,
   background: BACKGROUND_KEYS,
-  screen: { name: true, title: true, foot: true, line: true, without: true, turn: true, waits: true },
-} as const;
+  screen: {
+    name: { about: "The name of the rule, for `holdfast explain`.", takes: "a text", usual: null, example: 'name = "working"' },
+    title: { about: "The terminal title matches this.", takes: "a regular expression", usual: null, example: "title = '^busy'" },
+    foot: {
+      about: "A line at the bottom of the screen matches this.",
+      takes: "a regular expression",
+      usual: null,
+      example: "foot = '\\? for shortcuts'",
+    },
+    line: { about: "A line of the screen matches this.", takes: "a regular expression", usual: null, example: 'line = "esc to cancel"' },
+    without: {
+      about: "No line of the screen matches this.",
+      takes: "a regular expression",
+      usual: null,
+      example: 'without = "esc to cancel"',
+    },
+    turn: { about: "The state of the turn when the rule matches.", takes: '"idle" or "working"', usual: null, example: 'turn = "working"' },
+    waits: {
+      about: "The kind of input that the agent waits for when the rule matches.",
+      takes: WAITS.map((wait) => JSON.stringify(wait)).join(", "),
+      usual: null,
+      example: 'waits = "approval"',
+    },
+  },
+} as const satisfies KnownKeys;
 
 export function userProfiles(table: unknown, context: { file: string; builtIn(name: string): Profile | undefined }): Profile[] {
   if (table === undefined) return [];
@@ -53,7 +116,7 @@ function profileOf(read: TableReader, { name, table, base }: { name: string; tab
   const template = (key: string, place: string) => {
     const given = words(key);
     if (!given || given.some((word) => word.includes(place))) return given;
-    throw read.wrong(key, `has no place for what it is given`, `for example: ${key} = ["--flag", "${place}"]`);
+    throw read.wrong(key, `has no placeholder`, `for example: ${key} = ["--flag", "${place}"]`);
   };
   const ours = readOwnAgent(read, values);
   const structured = ours ? structuredFor(ours) : words("structured");
@@ -62,8 +125,7 @@ function profileOf(read: TableReader, { name, table, base }: { name: string; tab
   if (!command) throw read.wrong("command", "is missing", 'for example: command = ["my-agent"]');
   const resume = template("resume", "{id}") ?? base?.conversation?.resume;
   const begin = template("session_id", "{id}") ?? base?.conversation?.begin;
-  if (begin && !resume)
-    throw read.wrong("resume", "is missing: session_id is of no use without it", 'for example: resume = ["--resume", "{id}"]');
+  if (begin && !resume) throw read.wrong("resume", "is missing: session_id needs it", 'for example: resume = ["--resume", "{id}"]');
   const forkWords = template("fork", "{from}");
   if (forkWords && !resume)
     throw read.wrong("resume", "is missing: a fork could not be resumed", 'for example: resume = ["--resume", "{id}"]');
@@ -114,12 +176,12 @@ function ruleOf(read: TableReader, value: unknown): ScreenRule {
     if (pattern) rule[key] = pattern;
   }
   if (!rule.title && !rule.foot && !rule.line && !rule.without)
-    throw read.wrong("line", "is missing", 'a rule looks at something: line = "esc to cancel"');
+    throw read.wrong("line", "is missing", 'a rule needs a pattern: line = "esc to cancel"');
   const turn = read.oneOf(table.turn, "turn", ["idle", "working"] as const);
   const waits = read.oneOf(table.waits, "waits", WAITS);
   if (turn) rule.turn = turn;
   if (waits) rule.waits = waits;
   else if (turn) rule.calm = true;
-  if (!turn && !waits) throw read.wrong("turn", "is missing", 'a rule says something: turn = "working", or waits = "approval"');
+  if (!turn && !waits) throw read.wrong("turn", "is missing", 'a rule needs a result: turn = "working", or waits = "approval"');
   return rule;
 }

@@ -56,7 +56,7 @@ function ask(path: string, args: readonly string[], env: Readonly<Record<string,
   const known = asked.get(key);
   if (known) return known;
   const answer = new Promise<string | null>((resolve) => {
-    const options = { env: { ...env }, cwd: "/", timeout: LONGEST_MS, maxBuffer: 1 << 20 };
+    const options = { env: { ...env }, cwd: "/", timeout: LONGEST_MS, killSignal: "SIGKILL" as const, maxBuffer: 1 << 20 };
     const child = execFile(path, [...args], options, (error, stdout) => {
       // One that was too slow may be faster another time.
       if (error?.killed) asked.delete(key);

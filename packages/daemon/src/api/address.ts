@@ -18,7 +18,7 @@ export function parseAddress(text: string): Address {
   const port = Number(match?.[3]);
   if (match && port <= 65_535 && isIP(host) === (match[1] === undefined ? 4 : 6)) return { host, port };
   throw new HoldfastError("usage", `${JSON.stringify(text)} is not an address`, {
-    hint: "give an IP address and a port: 127.0.0.1:8080, or 127.0.0.1:0 for any free port",
+    hint: "pass an IP address and a port: 127.0.0.1:8080, or 127.0.0.1:0 for any free port",
   });
 }
 
@@ -39,12 +39,12 @@ export function isLoopback({ host }: Address): boolean {
 export function checkNames(bound: Address, { host, origin }: Pick<Headers, "host" | "origin">): void {
   const name = host === undefined ? undefined : /^(\[[^\]]+\]|[^:]+)(?::\d{1,5})?$/.exec(host)?.[1]?.toLowerCase();
   if (name === undefined || !isOurName(bound, name)) {
-    throw new HoldfastError("forbidden", `the request is for ${host ?? "no host"}, which is no name of this address`, {
+    throw new HoldfastError("forbidden", `the request is for ${host ?? "no host"}, which is not this address`, {
       hint: `use ${formatAddress(bound)}`,
     });
   }
   if (origin !== undefined && origin.toLowerCase() !== `http://${host?.toLowerCase()}`) {
-    throw new HoldfastError("forbidden", `a page of ${origin} may not ask this address`);
+    throw new HoldfastError("forbidden", `a page of ${origin} may not call this address`);
   }
 }
 

@@ -25,7 +25,7 @@ export function approvalHandlers(rooms: {
     try {
       return approvals.get(ref, within(reach));
     } catch (error) {
-      if (approvals.knows(ref)) throw gate.refuse(reach, "answerApproval", "what others ask for is not this session's to answer");
+      if (approvals.knows(ref)) throw gate.refuse(reach, "answerApproval", "requests of other sessions are not this session's to answer");
       throw error;
     }
   };
@@ -43,18 +43,18 @@ export function approvalHandlers(rooms: {
     },
     requestApproval: ({ body }, { actor, reach }) => {
       const ref = body.session ?? reach;
-      if (ref === undefined) throw new HoldfastError("usage", "say which session asks");
+      if (ref === undefined) throw new HoldfastError("usage", "name the session that asks");
       const id = reach === undefined ? queries.resolve(ref).id : gate.resolve(reach, "requestApproval", ref);
       return approvals.request(queries.resolve(id), body, actor);
     },
     withdrawApproval: ({ params }, { actor, reach }) => approvals.withdraw(params.id, { within: within(reach), actor }),
     answerApproval: ({ params, body }, { actor, reach }) => {
       if (reach === undefined) return approvals.answerAndProve(params.id, { ...body, actor });
-      if (!parentsAnswer) throw gate.refuse(reach, "answerApproval", "config.toml lets no session answer for its children");
+      if (!parentsAnswer) throw gate.refuse(reach, "answerApproval", "config.toml does not let sessions answer for their children");
       const { id, session, name, for: what } = own(params.id, reach);
-      if (what === "trust" || what === "login") throw gate.refuse(reach, "answerApproval", "what is trusted is decided by a person");
-      if (session === reach) throw gate.refuse(reach, "answerApproval", "no session answers what it asks itself");
-      if (body.always) throw gate.refuse(reach, "answerApproval", `a session allows ${name} what it asks for once each time`);
+      if (what === "trust" || what === "login") throw gate.refuse(reach, "answerApproval", "only a person decides about trust");
+      if (session === reach) throw gate.refuse(reach, "answerApproval", "a session cannot answer its own requests");
+      if (body.always) throw gate.refuse(reach, "answerApproval", `a session can only allow a request of ${name} once each time`);
       return approvals.answerAndProve(id, { ...body, actor });
     },
   };

@@ -126,9 +126,11 @@ async function answer(
   }: { handler: AnyHandler; identity: Identity; params: Record<string, string>; check(body: unknown): void },
 ): Promise<Response> {
   if (endpoint.reply === "socket")
-    throw new HoldfastError("usage", `${endpoint.path} speaks WebSocket only`, { hint: "or read /events/stream" });
+    throw new HoldfastError("usage", `${endpoint.path} accepts WebSocket connections only`, {
+      hint: "use WebSocket, or read /events/stream",
+    });
   if (endpoint.reply === "terminal")
-    throw new HoldfastError("usage", `${endpoint.path} needs an upgrade to holdfast`, { hint: "holdfast attach makes one" });
+    throw new HoldfastError("usage", `${endpoint.path} needs an upgrade to holdfast`, { hint: "use holdfast attach" });
   const sent = await readBody(c, { limit: bodyLimitOf(endpoint), actor: identity.actor });
   try {
     const query = endpoint.query ? parse(endpoint.query, c.req.query(), "query") : {};
@@ -175,11 +177,11 @@ export function versionConflict(theirs: string | undefined): HoldfastError | und
   const order = theirs === undefined ? 0 : compareVersions(theirs, VERSION);
   if (order === 0) return undefined;
   return order > 0
-    ? new HoldfastError("daemon_outdated", `the daemon is version ${VERSION}, older than ${theirs}`, {
-        hint: "holdfast down, then try again",
+    ? new HoldfastError("daemon_outdated", `the daemon's version ${VERSION} is older than ${theirs}`, {
+        hint: "run holdfast down, then try again",
       })
-    : new HoldfastError("client_outdated", `this is holdfast ${theirs}, but the running daemon is the newer ${VERSION}`, {
-        hint: `use holdfast ${VERSION}, or end its daemon with that version's: holdfast down (sessions keep running)`,
+    : new HoldfastError("client_outdated", `this is holdfast ${theirs}, but the running daemon is the newer version ${VERSION}`, {
+        hint: `use holdfast ${VERSION}, or stop the daemon with it: holdfast down (sessions keep running)`,
       });
 }
 
@@ -221,7 +223,7 @@ async function* brokenOff(c: Context<{ Bindings: Partial<HttpBindings> }>, chunk
   } catch (error) {
     const { outgoing } = c.env ?? {};
     if (!outgoing) throw error;
-    log(`${c.req.method} ${c.req.path} was broken off: ${HoldfastError.from(error).message}`);
+    log(`${c.req.method} ${c.req.path} was interrupted: ${HoldfastError.from(error).message}`);
     outgoing.destroy();
   }
 }
@@ -245,8 +247,8 @@ function gitFailed(error: GitError): HoldfastError {
 
 function hintFor(stderr: string): string | undefined {
   if (/tell me who you are|empty ident|no email was given|auto-detect/i.test(stderr))
-    return 'tell git who you are: git config --global user.name "…"; git config --global user.email …';
+    return 'set your git identity: git config --global user.name "…"; git config --global user.email …';
   if (/\.lock': File exists/.test(stderr))
-    return "another git works there: try again when it is done; where none does, one that died left the file: delete it";
+    return "another git command is running there: try again when it is done; if none is running, delete the lock file it left";
   return undefined;
 }

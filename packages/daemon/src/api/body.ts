@@ -98,7 +98,7 @@ class Share {
     const more = this.#size - this.#counted;
     const own = (Share.#heldBy.get(this.#actor) ?? 0) + more;
     if (Share.#held + more > MOST_HELD || own > MOST_HELD_BY_ONE)
-      throw new HoldfastError("daemon_busy", "too many large requests are under way", { hint: "send them one after the other" });
+      throw new HoldfastError("daemon_busy", "too many large requests at once", { hint: "send them one after the other" });
     this.#count(more);
   }
 
@@ -116,7 +116,7 @@ class Share {
 }
 
 function tooLarge(limit: number): HoldfastError {
-  return new HoldfastError("body_too_large", `the request's body has more than ${limit >> 20} MB, which is the most that is taken here`, {
-    hint: limit === TEXT_BODY_LIMIT ? "put a longer text into a file, and tell the agent to read that" : undefined,
+  return new HoldfastError("body_too_large", `the request's body has more than ${limit >> 20} MB, which is the limit`, {
+    hint: limit === TEXT_BODY_LIMIT ? "put a longer text into a file, and tell the agent to read it" : undefined,
   });
 }

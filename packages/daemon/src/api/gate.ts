@@ -86,7 +86,7 @@ export class Gate {
     if (peer === "gone") throw insideWithoutToken(undefined);
     const run = peer === undefined ? undefined : runAround(peer, this.#runs);
     if (!run) return;
-    this.#refusals.note(sessionPrincipal(run.session), { endpoint: "any", why: "inside a run, without its token" });
+    this.#refusals.note(sessionPrincipal(run.session), { endpoint: "any", why: "inside a run without its token" });
     throw insideWithoutToken(runMarker(run));
   }
 
@@ -121,7 +121,7 @@ export class Gate {
   refuseApproving(reach: SessionId, name: EndpointName, id: SessionId): void {
     const record = this.#queries.get(id);
     if (!record || !waitsForApproval(record)) return;
-    const why = `it waits for ${record.standing?.attention?.for === "trust" ? "trust" : "an approval"}, which no session may give`;
+    const why = `it waits for ${record.standing?.attention?.for === "trust" ? "trust" : "an approval"}, which a session cannot give`;
     this.#refusals.note(sessionPrincipal(reach), { endpoint: name, why });
     throw new HoldfastError("forbidden", `${record.name}: ${why}`, {
       hint: "a person answers it: holdfast approvals",
@@ -131,14 +131,14 @@ export class Gate {
   /** What a session is told about what is not its own. */
   refuse(reach: SessionId, name: EndpointName, why: string): HoldfastError {
     this.#refusals.note(sessionPrincipal(reach), { endpoint: name, why });
-    return new HoldfastError("forbidden", why, { hint: "a session reaches itself, its children, and what they work in" });
+    return new HoldfastError("forbidden", why, { hint: "a session reaches itself, its children and their workspaces" });
   }
 
   /** The workspace that a session means by `ref`; throws `forbidden` for another's. */
   resolveWorkspace(reach: SessionId, name: EndpointName, ref: string): WorkspaceRecord {
     const tables = { workspaces: this.#workspaces, sessions: this.#queries };
     const found = findWorkspace(tables, ref, reach);
-    if (!reachesWorkspace(tables, reach, found)) throw this.refuse(reach, name, `the workspace ${ref} is not this session's`);
+    if (!reachesWorkspace(tables, reach, found)) throw this.refuse(reach, name, `the workspace ${ref} does not belong to this session`);
     return found;
   }
 
@@ -152,7 +152,7 @@ export class Gate {
     const there = cwd === undefined ? undefined : this.#workspaces.containing(realPath(cwd));
     const tables = { sessions: this.#queries };
     if (there && !reachesWorkspace(tables, reach, there) && !worksBelow(tables, reach, there.path))
-      throw this.refuse(reach, name, `the workspace of ${cwd} is not this session's`);
+      throw this.refuse(reach, name, `the workspace of ${cwd} does not belong to this session`);
     return undefined;
   }
 
@@ -160,7 +160,7 @@ export class Gate {
   refuseEnding(reach: SessionId, { id, name }: WorkspaceRecord): void {
     const own = this.#queries.descendants(reach);
     const others = this.#workspaces.sessionsOf(id).filter((each) => !own.some((one) => this.#queries.get(one)?.name === each));
-    if (others.length > 0) throw this.refuse(reach, "removeWorkspace", `others work in ${name} as well: ${others.join(", ")}`);
+    if (others.length > 0) throw this.refuse(reach, "removeWorkspace", `other sessions also use ${name}: ${others.join(", ")}`);
   }
 
   /** Whom a session may say something to: itself and its descendants, its parent, and its peers in groups. */
@@ -175,7 +175,7 @@ export class Gate {
       return resolveWithin(this.#queries, reach, ref, others).id;
     } catch (error) {
       const isForbidden = error instanceof HoldfastError && error.code === "forbidden";
-      if (isForbidden) this.#refusals.note(sessionPrincipal(reach), { endpoint: name, why: "neither itself nor a child" });
+      if (isForbidden) this.#refusals.note(sessionPrincipal(reach), { endpoint: name, why: "neither the session nor its child" });
       throw error;
     }
   }

@@ -93,7 +93,7 @@ export function handlers(rooms: {
     name: EndpointName,
   ): EventFilter => {
     const { session, group, type: types } = query;
-    if (session !== undefined && group !== undefined) throw new HoldfastError("usage", "say a session or a group, not both");
+    if (session !== undefined && group !== undefined) throw new HoldfastError("usage", "name a session or a group, not both");
     if (group !== undefined) rooms.groupReach.checkWrite(reach, group, name);
     if (group !== undefined) return { group: group.normalize("NFC"), asItIs: reach !== undefined, types };
     if (reach === undefined) return { session: session === undefined ? undefined : sessionId(session), types };

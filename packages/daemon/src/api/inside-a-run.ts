@@ -31,8 +31,8 @@ export function runAround(pid: number, runs: RunsOfHome): RunId | undefined {
 
 /** The error does not say how to act as the user: an agent reads errors, and does what they say. */
 export function insideWithoutToken(run: string | undefined): HoldfastError {
-  const where = run === undefined ? "the process that asked has ended" : `this comes from inside the run ${run}`;
-  return new HoldfastError("unauthenticated", `${where}, and without a token`, {
-    hint: "send the run's HOLDFAST_TOKEN; docs/guides/access.md, Inside a run, says how agents pass it on",
+  const where = run === undefined ? "the calling process has ended" : `the request comes from inside the run ${run}`;
+  return new HoldfastError("unauthenticated", `${where}, and has no token`, {
+    hint: 'send the run\'s HOLDFAST_TOKEN; see "Inside a session" in docs/guides/secure.md',
   });
 }

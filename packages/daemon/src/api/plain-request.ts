@@ -23,14 +23,14 @@ export function checkParams(params: Record<string, string>): void {
 export function urlOf(text: string | undefined): URL {
   checkEncoding(text ?? "");
   const url = URL.parse(text ?? "/", "http://holdfast");
-  if (!url) throw new HoldfastError("usage", "the request's address cannot be read");
+  if (!url) throw new HoldfastError("usage", "the request's address is not valid");
   return url;
 }
 
 /** Empty is no type; a client that says none means JSON. */
 export function checkType(type: string | undefined): void {
   if (type !== undefined && !/^application\/json *(;|$)/i.test(type))
-    throw new HoldfastError("usage", `the request's body is of type ${JSON.stringify(type)}`, { hint: "send application/json" });
+    throw new HoldfastError("usage", `the request's body has the type ${JSON.stringify(type)}`, { hint: "send application/json" });
 }
 
 /** `verbatim`: the fields in which NUL is a character as any other. */

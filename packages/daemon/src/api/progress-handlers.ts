@@ -11,7 +11,7 @@ export function progressHandlers(rooms: { journal: Journal; queries: SessionQuer
   return {
     reportProgress: ({ params, body: { text, done = null, total = null } }, { actor }) => {
       const { id, name, status } = queries.resolve(params.ref);
-      if (hasEnded(status)) throw new HoldfastError("session_ended", `${name} has ended: it gets no further`);
+      if (hasEnded(status)) throw new HoldfastError("session_ended", `${name} has ended and cannot report progress`);
       journal.append({ type: "session.progress_reported", actor, session: id, data: { text, done, total } });
       return sessions.brief(id);
     },

@@ -65,10 +65,10 @@ export function serve(
 }
 
 const WHY: Record<string, string> = {
-  HPE_HEADER_OVERFLOW: "the head of the request is too long",
+  HPE_HEADER_OVERFLOW: "the request's head is too long",
   ERR_HTTP_REQUEST_TIMEOUT: "the request did not arrive in time",
 };
 
 function unreadable(error?: NodeJS.ErrnoException): HoldfastError {
-  return new HoldfastError("usage", WHY[error?.code ?? ""] ?? "the request cannot be read as HTTP");
+  return new HoldfastError("usage", WHY[error?.code ?? ""] ?? "the request is not valid HTTP");
 }

@@ -117,7 +117,7 @@ export class SharedDoor implements AsyncDisposable {
       this.#open = await this.#listen(gidOf(group));
       this.#error = null;
     } catch (error) {
-      if (this.#error === null) log(`not shared with ${group}: ${describe(error)}`);
+      if (this.#error === null) log(`cannot share with ${group}: ${describe(error)}`);
       this.#error = (error as Error).message;
       this.#retry = setTimeout(() => void this.#tryToOpen(), RETRY_MS).unref();
     }
@@ -135,7 +135,7 @@ export class SharedDoor implements AsyncDisposable {
       const { group } = JSON.parse(readFileSync(this.#file, "utf8")) as { group?: unknown };
       return typeof group === "string" ? group : undefined;
     } catch (error) {
-      if (!isMissing(error)) log(`${this.#file} is not used: ${(error as Error).message}`);
+      if (!isMissing(error)) log(`${this.#file} is ignored: ${(error as Error).message}`);
       return undefined;
     }
   }
@@ -152,7 +152,7 @@ function gidOf(group: string): number {
   const gid = Number(line?.split(":")[2]);
   if (line !== undefined && Number.isInteger(gid)) return gid;
   throw new HoldfastError("usage", `this machine has no group ${JSON.stringify(group)}`, {
-    hint: "make one, and put them and yourself into it: groupadd, usermod -aG",
+    hint: "create one and add the users and yourself: groupadd, usermod -aG",
   });
 }
 
@@ -167,9 +167,9 @@ function lineOf(group: string): string | undefined {
 
 function unusable(group: string, cause: NodeJS.ErrnoException): HoldfastError {
   if (cause instanceof HoldfastError) return cause;
-  const why = cause.code === "EPERM" ? "you are not in it" : cause.message;
+  const why = cause.code === "EPERM" ? "you are not a member" : cause.message;
   return new HoldfastError("address_unusable", `cannot share with the group ${group}: ${why}`, {
-    hint: "be in that group (id says which you are in; log in anew after usermod -aG), then: holdfast down; holdfast up --share GROUP",
+    hint: "join that group (id lists your groups; log in again after usermod -aG), then run: holdfast down; holdfast up --share GROUP",
     cause,
   });
 }

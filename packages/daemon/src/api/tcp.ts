@@ -127,27 +127,27 @@ export class TcpDoor implements AsyncDisposable {
       if (!isLoopback(wanted.address) && !wanted.insecurePublic) throw tooPublic(wanted.address);
       return wanted;
     } catch (error) {
-      if (!isMissing(error)) log(`${this.#file} is not used: ${(error as Error).message}`);
+      if (!isMissing(error)) log(`${this.#file} is ignored: ${(error as Error).message}`);
       return undefined;
     }
   }
 }
 
 function tooPublic(address: Address): HoldfastError {
-  return new HoldfastError("address_public", `other machines reach ${formatAddress(address)}, and what goes over it is not encrypted`, {
-    hint: "listen on 127.0.0.1 and come through ssh -L; or, if everybody on that network may read along: --insecure-public",
+  return new HoldfastError("address_public", `other machines can reach ${formatAddress(address)}, and the connection is not encrypted`, {
+    hint: "listen on 127.0.0.1 and connect through ssh -L; or, if everybody on that network may read along, pass --insecure-public",
   });
 }
 
 function unusable(address: Address, cause: NodeJS.ErrnoException): HoldfastError {
   const why =
     {
-      EADDRINUSE: "something else listens there",
-      EACCES: "that port is not for ordinary users",
-      EADDRNOTAVAIL: "this machine has no such address",
+      EADDRINUSE: "the port is in use",
+      EACCES: "ordinary users may not use that port",
+      EADDRNOTAVAIL: "this machine does not have that address",
     }[cause.code ?? ""] ?? cause.message;
   return new HoldfastError("address_unusable", `cannot listen on ${formatAddress(address)}: ${why}`, {
-    hint: "choose another; port 0 picks a free one",
+    hint: "choose another address; port 0 picks a free port",
     cause,
   });
 }

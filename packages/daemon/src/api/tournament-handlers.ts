@@ -32,7 +32,8 @@ export function tournamentHandlers(rooms: {
     reach === undefined || queries.descendants(reach).some((id) => owner === sessionPrincipal(id));
   const findTournament = (ref: string, reach: SessionId | undefined, name: EndpointName): TournamentRecord => {
     const found = tournaments.find(ref, (record) => reaches(reach, record));
-    if (reach !== undefined && !reaches(reach, found)) throw gate.refuse(reach, name, `the tournament ${ref} is not this session's`);
+    if (reach !== undefined && !reaches(reach, found))
+      throw gate.refuse(reach, name, `the tournament ${ref} does not belong to this session`);
     return found;
   };
 
@@ -55,7 +56,7 @@ export function tournamentHandlers(rooms: {
       const { id } = record;
       if (record.removedAt !== null)
         throw new HoldfastError("workspace_removed", `${record.name} was removed`, {
-          hint: `bring it back: holdfast workspace recover ${record.name}`,
+          hint: `recover it: holdfast workspace recover ${record.name}`,
         });
       return turns.run(`check ${id}`, async () => {
         journal.append({ type: "workspace.check_started", actor, session: null, data: { id, command } });

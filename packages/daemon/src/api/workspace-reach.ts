@@ -26,14 +26,14 @@ export function findWorkspace({ workspaces, sessions }: Tables, ref: string, rea
 }
 
 function notIn(path: string): HoldfastError {
-  return new HoldfastError("workspace_not_found", `${path} is in no workspace`, {
-    hint: "say which one is meant; list them with: holdfast workspace ls",
+  return new HoldfastError("workspace_not_found", `${path} is not in a workspace`, {
+    hint: "name a workspace; list them: holdfast workspace ls",
   });
 }
 
 function without(name: string): HoldfastError {
-  return new HoldfastError("workspace_not_found", `the session ${name} works in no workspace of its own`, {
-    hint: "a session gets one when it is started with --worktree",
+  return new HoldfastError("workspace_not_found", `the session ${name} has no workspace of its own`, {
+    hint: "start a session with --worktree to get one",
   });
 }
 

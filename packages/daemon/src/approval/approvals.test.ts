@@ -155,7 +155,7 @@ test("a tool that carries questions beside its command is listed, allowed and au
   expect(asked).toMatchObject({ for: "approval", text: expect.stringMatching(/^Bash: rm -rf ~ # <U\+202E>␊: done · questions: /) });
   expect(world.sessions.get(SESSION)?.standing?.attention?.text).toMatch(/^Bash: rm -rf ~/);
   const { id, digest } = approvals.get("fix");
-  expect(() => approvals.answer(id, { decision: "answer", reason: "Blue", actor: SOMEBODY })).toThrow("is no question");
+  expect(() => approvals.answer(id, { decision: "answer", reason: "Blue", actor: SOMEBODY })).toThrow("is not a question");
   const stale = { decision: "allow" as const, digest: "of something else", actor: SOMEBODY };
   expect(() => approvals.answer(id, stale)).toThrow(expect.objectContaining({ code: "approval_changed" }));
   expect(world.queries.get(id)?.status).toBe("open");
@@ -425,7 +425,7 @@ test("a hook that its agent will not hear any more is ended without a word, befo
     vi.advanceTimersByTime(56_000);
     expect(await printed).toBe("");
     expect(world.queries.get(asked?.id ?? "")?.status).toBe("timed_out");
-    expect(() => approvals.answer(asked?.id ?? "", { decision: "allow", actor: SOMEBODY })).toThrow("on its own screen now");
+    expect(() => approvals.answer(asked?.id ?? "", { decision: "allow", actor: SOMEBODY })).toThrow("now asks on its own screen");
   } finally {
     vi.useRealTimers();
   }

@@ -263,7 +263,7 @@ export class Approvals implements Parking, Disposable {
 
   /** By a tool of ours. Whoever asked comes back for what became of it. */
   request(record: SessionRecord, request: ApprovalRequest, actor: Principal): Approval {
-    if (hasEnded(record.status)) throw new HoldfastError("session_ended", `${record.name} has ended: nobody there asks for anything`);
+    if (hasEnded(record.status)) throw new HoldfastError("session_ended", `${record.name} has ended and cannot ask for anything`);
     const data = toolRequest(record, request);
     const requested: Draft = { type: "approval.requested", actor, session: record.id, data };
     const ruled = decide(this.#rulesFor(record), { ...data, agent: record.agent });
@@ -406,7 +406,7 @@ export class Approvals implements Parking, Disposable {
     if (approval?.channel !== "hook" || approval.endedAt === null) return;
     const proved = new AbortController();
     const over = this.#seeTaken(approval, approval.endedAt, proved.signal)
-      .catch((error: unknown) => log(`approval ${id}: whether its answer was taken is not known: ${describe(error)}`))
+      .catch((error: unknown) => log(`approval ${id}: it is not known whether its answer was accepted: ${describe(error)}`))
       .finally(() => this.#unproved.delete(id));
     this.#unproved.set(id, { approval, proved, over });
   }
@@ -523,7 +523,7 @@ export class Approvals implements Parking, Disposable {
       this.#choose(approval, { decision: "allow", actor: trust.by }).catch((error: unknown) => {
         // It stays in the inbox, for a person.
         if (this.#isOpen(approval))
-          log(`approval ${approval.id}: its folder is trusted, and its dialog was not answered: ${describe(error)}`);
+          log(`approval ${approval.id}: its folder is trusted, but its dialog was not answered: ${describe(error)}`);
       });
     }
   }
@@ -592,7 +592,7 @@ export class Approvals implements Parking, Disposable {
       for (const ask of waitingAsks(runDirectory(this.#home, run.session, run.run))) this.letGo(run, ask);
     } catch (error) {
       // As on a full disk: they are listed among the orphans.
-      log(`session ${run.session}: hooks that its run left behind cannot be ended: ${describe(error)}`);
+      log(`session ${run.session}: hooks left by its run cannot be ended: ${describe(error)}`);
     }
   }
 
@@ -644,11 +644,10 @@ export class Approvals implements Parking, Disposable {
     if (approval.channel === "tool") return;
     try {
       using hook = this.#hookOf(approval);
-      if (hook && !hook.answer(this.#answerOf(approval)))
-        log(`approval ${approval.id}: the agent ended its hook before it heard the answer`);
+      if (hook && !hook.answer(this.#answerOf(approval))) log(`approval ${approval.id}: the agent ended its hook before it got the answer`);
       this.#untold.delete(approval.id);
     } catch (error) {
-      if (!this.#untold.has(approval.id)) log(`approval ${approval.id}: its hook cannot be told yet: ${describe(error)}`);
+      if (!this.#untold.has(approval.id)) log(`approval ${approval.id}: its hook cannot be answered yet: ${describe(error)}`);
       this.#untold.add(approval.id);
     }
   }
@@ -664,8 +663,8 @@ export class Approvals implements Parking, Disposable {
     const fits = decision === "deny" || (decision === "answer") === (approval.for === "question");
     if (!channel || !fits || (decision === "answer" && !channel.answer)) throw unanswerable(approval, decision);
     if (decision === "answer" && !reason)
-      throw new HoldfastError("usage", "an answer needs words", { hint: "holdfast approvals answer ID TEXT" });
-    if (decision === "allow" && reason !== undefined) throw new HoldfastError("usage", "a reason goes with a deny");
+      throw new HoldfastError("usage", "an answer needs a text", { hint: "answer it: holdfast approvals answer ID TEXT" });
+    if (decision === "allow" && reason !== undefined) throw new HoldfastError("usage", "a reason needs a denial");
     const words =
       decision === "allow"
         ? channel.allow(approval)

@@ -26,8 +26,8 @@ const LONGEST_TEXT = 100_000;
 
 export function toolRequest(record: SessionRecord, { for: what, text, tool, input }: ApprovalRequest) {
   if (JSON.stringify(input ?? null).length > LONGEST_INPUT)
-    throw new HoldfastError("usage", "what is asked for has arguments of more than 200,000 characters", {
-      hint: "say in words what is to be done",
+    throw new HoldfastError("usage", "the request's arguments have more than 200,000 characters", {
+      hint: "describe the action in words",
     });
   const id = newSessionId();
   // To answer a question executes nothing: it is shown as it is asked.
@@ -43,7 +43,7 @@ export function toolRequest(record: SessionRecord, { for: what, text, tool, inpu
     directory: record.cwd,
     channel: "tool" as const,
     expiresAt: null,
-    otherwise: "it waits, or goes on without",
+    otherwise: "it waits, or continues without an answer",
     reasons: true,
     ask: `tool:${id}`,
     dialog: null,
@@ -73,7 +73,7 @@ export function toolAnswers({ for: what }: Pick<ApprovalRecord, "for">): Decisio
 export function checkToolAnswer(approval: ApprovalRecord, { decision, reason }: Answer): void {
   if (!toolAnswers(approval).includes(decision)) throw unanswerable(approval, decision);
   if (decision === "answer" && !reason)
-    throw new HoldfastError("usage", "an answer needs words", { hint: "holdfast approvals answer ID TEXT" });
+    throw new HoldfastError("usage", "an answer needs a text", { hint: "answer it: holdfast approvals answer ID TEXT" });
 }
 
 function sourceOf(kind: SessionKind): Evidence["source"] {

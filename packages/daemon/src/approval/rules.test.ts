@@ -174,12 +174,12 @@ test("neither a question nor a text without end is decided by a rule", () => {
 });
 
 test.each([
-  [{ tool: "Bash" }, "does not say decision"],
-  [{ tool: "Bash", decision: "yes" }, "does not say decision"],
-  [{ tool: "Bash", patern: "ls", decision: "allow" }, 'has "patern"'],
-  [{ decision: "allow" }, "fits everything"],
-  [{ tool: "Bash", pattern: "(", decision: "allow" }, "no regular expression"],
-  [{ tool: 5, decision: "allow" }, "has a tool that is no text"],
+  [{ tool: "Bash" }, "has no decision"],
+  [{ tool: "Bash", decision: "yes" }, "has no decision"],
+  [{ tool: "Bash", patern: "ls", decision: "allow" }, 'has the unknown key "patern"'],
+  [{ decision: "allow" }, "matches everything"],
+  [{ tool: "Bash", pattern: "(", decision: "allow" }, "not a regular expression"],
+  [{ tool: 5, decision: "allow" }, "has a tool that is not a text"],
   [{ tool: "Bash", decision: "allow", compound: "yes" }, "compound"],
   [{ directory: "code", decision: "allow" }, "not an absolute path"],
   [{ name: "a b", tool: "x", decision: "deny" }, "name with spaces"],

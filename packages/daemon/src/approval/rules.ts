@@ -9,7 +9,8 @@
 import { readlinkSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, normalize, relative, resolve } from "node:path";
-import { HoldfastError, PATHS, type Principal, tellingOf } from "@holdfast/contract";
+import { type KnownKeys, PATHS, type Principal, tellingOf } from "@holdfast/contract";
+import { WrongSetting } from "@holdfast/platform";
 import type { ApprovalRecord } from "../projection/approvals.ts";
 
 export interface Rule {
@@ -31,7 +32,38 @@ const LONGEST = 10_000;
 /** What makes a shell do more than run one program with these words. */
 const OPERATORS = /[;&|<>`$()\p{Cc}]/u;
 
-const KEYS = ["name", "agent", "tool", "pattern", "directory", "decision", "reason", "compound"];
+export const RULE_KEYS = {
+  name: { about: "The name of the rule, for the audit.", takes: "a text without spaces", usual: null, example: 'name = "git-reads"' },
+  agent: { about: "Only requests of this agent. * stands for any text.", takes: "an agent name", usual: null, example: 'agent = "claude"' },
+  tool: { about: "Only requests for this tool. * stands for any text.", takes: "a tool name", usual: null, example: 'tool = "Bash"' },
+  pattern: {
+    about: "The pattern that the command, path or address must match. An allow rule must match all of it.",
+    takes: "a regular expression",
+    usual: null,
+    example: "pattern = 'git (status|diff)'",
+  },
+  directory: {
+    about: "Only requests in this directory or below it. * stands for one name.",
+    takes: "an absolute path; ~ is your home",
+    usual: null,
+    example: 'directory = "~/code/*"',
+  },
+  decision: {
+    about: "The answer. With `ask` the request waits for you. Every rule needs it.",
+    takes: '"allow", "deny" or "ask"',
+    usual: null,
+    example: 'decision = "allow"',
+  },
+  reason: { about: "Why, for the agent. Only with deny.", takes: "a text", usual: null, example: 'reason = "use the Makefile"' },
+  compound: {
+    about: "Whether an allow rule may match a command that a shell would run as several (;, |, $(…), redirections).",
+    takes: "true or false",
+    usual: "false",
+    example: "compound = true",
+  },
+} as const satisfies KnownKeys;
+
+const KEYS = Object.keys(RULE_KEYS);
 
 export type Asking = Pick<ApprovalRecord, "for" | "agent" | "tool" | "input" | "directory">;
 
@@ -135,14 +167,18 @@ export function readRules({ table, file, text }: { table: unknown; file: string;
   const rules = (table as { rules?: unknown } | null)?.rules ?? [];
   const keys = typeof table === "object" && table !== null && !Array.isArray(table) ? Object.keys(table) : ["?"];
   if (!Array.isArray(rules) || keys.some((key) => key !== "rules" && key !== "parents")) {
-    throw new HoldfastError("usage", `${file}: [approvals] has rules, parents and nothing else`, {
+    const key = keys.find((each) => each !== "rules" && each !== "parents");
+    throw new WrongSetting({
+      file,
+      key: key === undefined || key === "?" ? "approvals" : `approvals.${key}`,
+      called: "[approvals]",
+      what: "has only the keys rules and parents",
       hint: "write each as [[approvals.rules]]",
     });
   }
   const lines = text.split("\n").flatMap((line, i) => (/^\s*\[\[\s*approvals\s*\.\s*rules\s*\]\]/.test(line) ? [i + 1] : []));
   return rules.map((rule: unknown, i) => {
-    const where = `${file}${lines[i] === undefined ? "" : `, line ${lines[i]}`}: approvals rule ${i + 1}`;
-    return readRule(rule, { where, number: i + 1 });
+    return readRule(rule, { file, line: lines[i], number: i + 1 });
   });
 }
 
@@ -150,28 +186,28 @@ export function readRules({ table, file, text }: { table: unknown; file: string;
 export function parentsAnswer({ table, file }: { table: unknown; file: string }): boolean {
   const { parents = true } = (table ?? {}) as { parents?: unknown };
   if (typeof parents === "boolean") return parents;
-  throw new HoldfastError("usage", `${file}: approvals.parents is neither true nor false`, { hint: "for example: parents = false" });
+  throw new WrongSetting({ file, key: "approvals.parents", what: "is neither true nor false", hint: "for example: parents = false" });
 }
 
-function readRule(value: unknown, { where, number }: { where: string; number: number }): Rule {
+function readRule(value: unknown, { file, line, number }: { file: string; line: number | undefined; number: number }): Rule {
   const refuse = (what: string, hint = 'for example: tool = "Bash", pattern = "git (status|diff)", decision = "allow"') =>
-    new HoldfastError("usage", `${where} ${what}`, { hint });
+    new WrongSetting({ file, line, key: `approvals.rules[${number - 1}]`, called: `approvals rule ${number}`, what, hint });
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw refuse("is not a table");
   const rule = value as Record<string, unknown>;
   const strange = Object.keys(rule).find((key) => !KEYS.includes(key));
-  if (strange !== undefined) throw refuse(`has ${JSON.stringify(strange)}, which means nothing`, `it may have: ${KEYS.join(", ")}`);
+  if (strange !== undefined) throw refuse(`has the unknown key ${JSON.stringify(strange)}`, `its keys: ${KEYS.join(", ")}`);
   const word = (key: string): string | undefined => {
     const given = rule[key];
     if (given === undefined || (typeof given === "string" && given !== "")) return given;
-    throw refuse(`has a ${key} that is no text`);
+    throw refuse(`has a ${key} that is not a text`);
   };
   const { decision, compound = false } = rule;
-  if (decision !== "allow" && decision !== "deny" && decision !== "ask") throw refuse("does not say decision allow, deny or ask");
+  if (decision !== "allow" && decision !== "deny" && decision !== "ask") throw refuse("has no decision: allow, deny or ask");
   if (typeof compound !== "boolean") throw refuse("has a compound that is neither true nor false");
   const [agent, tool, pattern, directory, name, reason] = ["agent", "tool", "pattern", "directory", "name", "reason"].map(word);
-  if (!agent && !tool && !pattern && !directory) throw refuse(`fits everything, and so would ${decision} everything`);
+  if (!agent && !tool && !pattern && !directory) throw refuse(`matches everything, and so would ${decision} everything`);
   if (name !== undefined && !/^\S+$/.test(name)) throw refuse("has a name with spaces");
-  if (reason !== undefined && decision !== "deny") throw refuse("has a reason, which only a deny gives");
+  if (reason !== undefined && decision !== "deny") throw refuse("has a reason, but only a deny rule takes one");
   return {
     name: name ?? String(number),
     agent: glob(agent),
@@ -179,7 +215,7 @@ function readRule(value: unknown, { where, number }: { where: string; number: nu
     pattern:
       pattern === undefined
         ? undefined
-        : patternOf(pattern, decision, (why) => refuse(`has a pattern that is no regular expression: ${why}`)),
+        : patternOf(pattern, decision, (why) => refuse(`has a pattern that is not a regular expression: ${why}`)),
     directory: directory === undefined ? undefined : directoryOf(directory, refuse),
     decision,
     reason,

@@ -26,14 +26,14 @@ test("what is asked by a tool waits in the inbox, and its session waits for a pe
     status: "waiting",
     standing: { attention: { for: "question", text: "which colour?" } },
   });
-  expect(() => inboxOf(world).answer(id, { decision: "allow", actor: PERSON })).toThrow("is a question: it wants an answer");
-  expect(() => inboxOf(world).answer(id, { decision: "answer", actor: PERSON })).toThrow("an answer needs words");
+  expect(() => inboxOf(world).answer(id, { decision: "allow", actor: PERSON })).toThrow("is a question and needs an answer");
+  expect(() => inboxOf(world).answer(id, { decision: "answer", actor: PERSON })).toThrow("an answer needs a text");
   expect(inboxOf(world).answer(id, { decision: "answer", reason: "blue", actor: PERSON })).toMatchObject({
     status: "answered",
     reason: "blue",
   });
   expect(world.queries.get(SESSION)?.standing?.attention).toBeNull();
-  expect(() => inboxOf(world).answer(id, { decision: "deny", actor: PERSON })).toThrow("was answered already");
+  expect(() => inboxOf(world).answer(id, { decision: "deny", actor: PERSON })).toThrow("was already answered");
 });
 
 test("who waits for it hears of it from the next daemon, too; who does not want it any more takes it back", async () => {

@@ -33,7 +33,7 @@ export class Cancelling {
     if (record.status === "created") throw notRunning(record);
     if (!isRunning(record.status)) {
       throw new HoldfastError("session_ended", `${record.name} has ended (${record.status})`, {
-        hint: `go on with it: holdfast resume ${record.name}`,
+        hint: `resume it: holdfast resume ${record.name}`,
       });
     }
     const isTalk = record.kind === "conversation";
@@ -70,14 +70,14 @@ export class Cancelling {
     const { name, agent } = record;
     const { interrupt, interruptHarder } = this.#rooms.profileOf(agent) ?? {};
     if (!interrupt) {
-      throw new HoldfastError("not_offered", `how ${agent} is interrupted is not known`, {
-        hint: `do it by keys: holdfast keys ${name} C-c; or stop it: holdfast stop ${name}`,
+      throw new HoldfastError("not_offered", `it is not known how to interrupt ${agent}`, {
+        hint: `press keys: holdfast keys ${name} C-c; or stop it: holdfast stop ${name}`,
       });
     }
     // Keys that interrupt a turn may end an agent that is idle.
     if (record.standing?.turn == null) {
-      throw new HoldfastError("status_unknown", `whether ${name} has a turn is not known: nothing was pressed`, {
-        hint: `look at it: holdfast screen ${name}; then: holdfast keys ${name} ${interrupt.join(" ")}; or stop it: holdfast stop ${name}`,
+      throw new HoldfastError("status_unknown", `it is not known whether ${name} is in a turn: nothing was pressed`, {
+        hint: `check its screen: holdfast screen ${name}; then press keys: holdfast keys ${name} ${interrupt.join(" ")}; or stop it: holdfast stop ${name}`,
       });
     }
     const press = (keys: readonly string[]) => async () => {
@@ -139,7 +139,7 @@ const IN_WORDS: Readonly<Record<CancelStep, string>> = {
 export function ignored({ name }: Pick<SessionRecord, "name">, { steps }: Cancelled): HoldfastError {
   const tried = steps.map((step) => IN_WORDS[step]).join(", ");
   return new HoldfastError("cancel_ignored", `${name} keeps working: ${tried}, and its turn has not ended`, {
-    hint: `end it: holdfast stop ${name}; its conversation can be resumed`,
+    hint: `stop it: holdfast stop ${name}; its conversation can be resumed`,
     details: { steps },
   });
 }

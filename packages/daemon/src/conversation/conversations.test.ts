@@ -304,7 +304,9 @@ describe("what an agent asks for", () => {
     expect(approval).toMatchObject({ ask: "a1", channel: "protocol", status: "open" });
     expect(world.queries.get(SESSION)?.status).toBe("waiting");
     world.inbox?.answer(approval?.id ?? "", { decision: "allow", actor: SOMEBODY });
-    await eventually(() => expect(world.told.at(-1)).toEqual({ t: "answer", ask: "a1", allow: true, always: false, by: SOMEBODY }));
+    await eventually(() =>
+      expect(world.told.at(-1)).toEqual({ t: "answer", ask: "a1", allow: true, always: false, by: SOMEBODY, reason: null }),
+    );
     world.write({ type: "approval_answered", ask: "a1", option: "y", allowed: true, by: SOMEBODY });
     expect(world.queries.get(SESSION)?.status).toBe("working");
     expect(world.approvals.get(approval?.id ?? "")?.status).toBe("allowed");

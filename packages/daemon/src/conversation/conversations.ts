@@ -144,7 +144,7 @@ export class Conversations implements RunObserver, RunningTurns, Disposable {
       this.#takeNew(run, following);
     } catch (error) {
       // As on a full disk: it is on disk, and is read again.
-      log(`session ${run.session}: what its transcript says cannot be taken yet: ${describe(error)}`);
+      log(`session ${run.session}: its transcript cannot be processed yet: ${describe(error)}`);
       this.#later(runMarker(run), () => this.#startOver(run));
     }
   }
@@ -299,7 +299,7 @@ export class Conversations implements RunObserver, RunningTurns, Disposable {
         data: { run, turn, toldAt: at, why: (budget ?? error ?? WHY[reason]).slice(0, 2000) },
       });
     const isAnswer = reason === "completed" || reason === "max_tokens" || reason === "max_requests";
-    const hint = "read what it said: holdfast transcript NAME; and send it again";
+    const hint = "read its output: holdfast transcript NAME; then send it again";
     for (const id of messages.filter((each) => this.#messages.get(each)?.open)) {
       if (isAnswer) drafts.push({ ...about, type: "message.replied", data: { id, run, reply } });
       else drafts.push({ ...about, type: "message.failed", data: { id, why: budget ?? error ?? WHY[reason], hint, known: true } });
@@ -308,13 +308,13 @@ export class Conversations implements RunObserver, RunningTurns, Disposable {
   }
 
   /** Told again to a keeper that heard it before, it changes nothing. */
-  #tellDecision({ id, session, run, ask, status, answeredBy, always }: ApprovalRecord): void {
+  #tellDecision({ id, session, run, ask, status, answeredBy, always, reason }: ApprovalRecord): void {
     if (ask === null) return;
-    const answer = { t: "answer", ask, allow: status === "allowed", always, by: answeredBy } as const;
+    const answer = { t: "answer", ask, allow: status === "allowed", always, by: answeredBy, reason } as const;
     this.#keeper.converse({ session, run }, answer).catch((error: unknown) => {
       log(`approval ${id}: the agent cannot be told yet: ${describe(error)}`);
       const record = this.#queries.get(session);
-      const again = () => this.#tellDecision({ id, session, run, ask, status, answeredBy, always } as ApprovalRecord);
+      const again = () => this.#tellDecision({ id, session, run, ask, status, answeredBy, always, reason } as ApprovalRecord);
       if (record && record.run === run && !hasEnded(record.status)) this.#later(`approval ${id}`, again);
     });
   }
@@ -337,7 +337,7 @@ export class Conversations implements RunObserver, RunningTurns, Disposable {
     this.#busy.set(session, false);
     this.#handOver(session)
       .catch((error: unknown) => {
-        log(`session ${session}: a message could not be handed over: ${describe(error)}`);
+        log(`session ${session}: a message could not be delivered: ${describe(error)}`);
         this.#later(session, () => this.attend(session));
       })
       .finally(() => {
@@ -412,7 +412,7 @@ export class Conversations implements RunObserver, RunningTurns, Disposable {
     const isHeld = waitsForNextRun(record);
     const limit = record.budgetExceeded?.limit;
     const budget = limit === undefined ? null : this.#usedUp(record);
-    const hint = `holdfast resume NAME${budget === null ? "" : ` --budget ${limit}=…`} goes on; then send it again`;
+    const hint = `continue: holdfast resume NAME${budget === null ? "" : ` --budget ${limit}=…`}; then send it again`;
     const drafts = open.flatMap(({ id, state }): Draft[] => {
       const isQueued = state === "queued";
       if (isHeld && isQueued) return [];
@@ -442,21 +442,21 @@ export class Conversations implements RunObserver, RunningTurns, Disposable {
 }
 
 const VIA = "protocol";
-const WAITS_FOR_RUN = "its run ended before it was handed over";
+const WAITS_FOR_RUN = "its run ended before it was delivered";
 
 const WHY: Readonly<Record<EventData<"turn.ended">["reason"], string>> = {
   completed: "the turn ended",
   max_tokens: "the model's limit of tokens ended the turn",
   max_requests: "the agent's limit of requests ended the turn",
-  refused: "the agent refused to go on",
+  refused: "the agent refused to continue",
   cancelled: "the turn was cancelled",
   failed: "the turn failed",
-  interrupted: "the turn was cut off",
+  interrupted: "the turn was interrupted",
 };
 
 /** For whoever reads the transcript. */
 function cutOff(bytes: number, turn: string | null): UnnumberedEntry {
-  const text = `what was written last was cut off in the middle: ${bytes} bytes of it could not be kept`;
+  const text = `the last entry was incomplete: ${bytes} bytes were lost`;
   return { v: TRANSCRIPT_VERSION, at: new Date().toISOString(), turn, type: "note", about: "recovered", text };
 }
 

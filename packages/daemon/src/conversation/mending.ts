@@ -56,7 +56,7 @@ export class TranscriptMending {
     try {
       this.#mend(record, how);
     } catch (error) {
-      log(`session ${record.id}: its transcript is damaged, and cannot be mended yet: ${describe(error)}`);
+      log(`session ${record.id}: its transcript is damaged and cannot be repaired yet: ${describe(error)}`);
     }
   }
 
@@ -82,7 +82,7 @@ export class TranscriptMending {
     const lost = lostOf(turns, good);
     if (lost.length === 0 && damaged === 0) return void this.#sound.set(file.path, size);
     const what = size === 0 ? (file.isThere() ? "is empty" : "is missing") : size < offset ? "is shorter than it was" : "was changed";
-    const note = `the transcript of run ${run} ${what}: ${counted(lost.length, "turn")} put back from the journal, without tools and thoughts`;
+    const note = `the transcript of run ${run} ${what}: ${counted(lost.length, "turn")} restored from the journal, without tools and thoughts`;
     const aside = file.replace(join(this.#home.path, "damaged"), withLost(good, { turns, lost, note }));
     const data = { run, offset: Math.min(size, offset), lines: damaged, aside, bytes: file.size(), turns: lost.length, what };
     this.#journal.append({ type: "transcript.damaged", actor: DAEMON, session, data });

@@ -111,7 +111,7 @@ test("a terminal has a recording, and no transcript", () => {
   using world = new World("terminal");
   const transcripts = new Transcripts({ home: world.home, queries: world.queries, changed: () => undefined });
   expect(() => transcripts.resolve("fix")).toThrow(
-    expect.objectContaining({ code: "not_a_conversation", hint: "read what it said: holdfast logs fix" }),
+    expect.objectContaining({ code: "not_a_conversation", hint: "read its output: holdfast logs fix" }),
   );
 });
 

@@ -44,8 +44,8 @@ export class Transcripts {
   resolve(ref: string): SessionRecord {
     const record = this.#queries.resolve(ref);
     if (record.kind === "conversation") return record;
-    throw new HoldfastError("not_a_conversation", `${record.name} is a ${record.kind} session: it has a recording, and no transcript`, {
-      hint: `read what it said: holdfast logs ${record.name}`,
+    throw new HoldfastError("not_a_conversation", `${record.name} is a ${record.kind} session: it has a recording and no transcript`, {
+      hint: `read its output: holdfast logs ${record.name}`,
     });
   }
 

@@ -80,7 +80,7 @@ test("of one that has ended nothing is set, cleared or cancelled; it is said how
   end(world);
   const { verbs } = open(world);
   for (const act of [() => verbs.set("fix", { mode: "x" }), () => verbs.clear("fix"), () => verbs.cancel("fix", SOMEBODY)]) {
-    await expect(act()).rejects.toMatchObject({ code: "session_ended", hint: "go on with it: holdfast resume fix" });
+    await expect(act()).rejects.toMatchObject({ code: "session_ended", hint: "resume it: holdfast resume fix" });
   }
 });
 

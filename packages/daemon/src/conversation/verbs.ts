@@ -70,7 +70,7 @@ export class ConversationVerbs {
   }
 
   async set(ref: string, { mode, model }: Choice): Promise<Conversation> {
-    if (mode === undefined && model === undefined) throw new HoldfastError("usage", "say which mode or model");
+    if (mode === undefined && model === undefined) throw new HoldfastError("usage", "name a mode or a model");
     await this.#tell(ref, { t: "set", ...(mode === undefined ? {} : { mode }), ...(model === undefined ? {} : { model }) });
     this.#keepChoice(this.#resolve(ref).id, { mode, model });
     return this.get(ref);
@@ -98,7 +98,7 @@ export class ConversationVerbs {
     if (record.status === "created") throw notRunning(record);
     if (!isRunning(record.status)) {
       throw new HoldfastError("session_ended", `${record.name} has ended (${record.status})`, {
-        hint: `go on with it: holdfast resume ${record.name}`,
+        hint: `resume it: holdfast resume ${record.name}`,
       });
     }
     await this.#keeper.converse(runOf(record), request);

@@ -241,7 +241,7 @@ export class Digests {
       const options = { env: this.#rooms.envOf(record.id), signal: AbortSignal.timeout(ms) };
       return (await workSince(directory, asked, options)) ?? null;
     } catch (error) {
-      log(`session ${record.id}: git does not tell what was done: ${describe(error)}`);
+      log(`session ${record.id}: git cannot list its changes: ${describe(error)}`);
       return null;
     }
   }
@@ -281,13 +281,13 @@ function beginOf({ createdAt }: SessionRecord): Since {
 
 function unknownReply({ name, kind, agent, turns }: SessionRecord, tells: boolean): HoldfastError {
   if (kind === "shell") {
-    return new HoldfastError("reply_unknown", `${name} is a command, and nobody's answer`, {
-      hint: `read what it printed: holdfast logs ${name}`,
+    return new HoldfastError("reply_unknown", `${name} is a command and has no answers`, {
+      hint: `read its output: holdfast logs ${name}`,
     });
   }
-  const screen = `read its screen: holdfast screen ${name}; or what it showed: holdfast logs ${name} --tail 40`;
-  if (!tells) return new HoldfastError("reply_unknown", `${agent} does not tell what it says`, { hint: screen });
+  const screen = `read its screen: holdfast screen ${name}; or its output: holdfast logs ${name} --tail 40`;
+  if (!tells) return new HoldfastError("reply_unknown", `${agent} does not report its answers`, { hint: screen });
   const why =
-    turns === 0 ? `${name} has not had a turn yet` : `${name} has not told an answer: it is in its first turn, or its hooks are turned off`;
-  return new HoldfastError("reply_unknown", why, { hint: turns === 0 ? `say something to it: holdfast send ${name} TEXT` : screen });
+    turns === 0 ? `${name} has not had a turn yet` : `${name} has not answered yet: it is in its first turn, or its hooks are turned off`;
+  return new HoldfastError("reply_unknown", why, { hint: turns === 0 ? `send it a message: holdfast send ${name} TEXT` : screen });
 }

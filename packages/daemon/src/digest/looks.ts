@@ -72,7 +72,7 @@ export class Looks implements Disposable {
       this.#journal.append({ type: "session.looked_at", actor: principal, session, data });
     } catch (error) {
       if (!unwritable(error)) throw error;
-      log(`not in the journal: ${principal} looked at session ${session}: ${describe(error)}`);
+      log(`not in the journal: ${principal} viewed session ${session}: ${describe(error)}`);
     }
   }
 

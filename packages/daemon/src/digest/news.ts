@@ -85,7 +85,7 @@ export function troublesOf(events: readonly AnyEvent[], limits: readonly { at: s
     ...ofType(events, "session.limit_exceeded").map(({ at, data }) => ({
       at,
       kind: "memory" as const,
-      text: `took ${data.used} bytes of memory, of ${data.allowed}`,
+      text: `used ${data.used} bytes of memory, of ${data.allowed} allowed`,
     })),
     ...budgetTroubles(events),
   ];

@@ -10,20 +10,20 @@ export function backupState(backups: Backups): Check {
     return { id: "backups", level: "warning", what: `the last backup failed: ${backups.failure}`, remedy: "holdfast backup create" };
   }
   const what = newest
-    ? `the newest backup of the journal is of ${newest.at}`
-    : "no backup yet: the first is taken half a minute after a start";
+    ? `the newest backup of the journal is from ${newest.at}`
+    : "no backup yet: the daemon takes the first one 30 seconds after it starts";
   return { id: "backups", level: newest ? "ok" : "note", what, remedy: newest ? null : "holdfast backup create" };
 }
 
 /** Nothing of ours ever deletes it. */
 export function setAside(home: Home): Check {
   const kept = list(home.setAside);
-  if (kept.length === 0) return { id: "set-aside", level: "ok", what: "nothing was ever set aside", remedy: null };
+  if (kept.length === 0) return { id: "set-aside", level: "ok", what: "no damaged files are set aside", remedy: null };
   return {
     id: "set-aside",
     level: "note",
-    what: `damaged databases or workspaces, ${kept.length} in all, are kept in ${home.setAside}; the last is ${kept.at(-1)}`,
-    remedy: "remove them when you do not need them any more",
+    what: `damaged databases or workspaces are kept in ${home.setAside}: ${kept.length}, the newest is ${kept.at(-1)}`,
+    remedy: "remove them when you no longer need them",
   };
 }
 

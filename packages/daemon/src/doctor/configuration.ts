@@ -13,10 +13,12 @@ export interface ConfigurationLook {
 
 export function configuration({ file, isThere, error, unknown }: ConfigurationLook): Check[] {
   const id = "configuration";
-  if (error) return [{ id, level: "problem", what: error.message, remedy: error.hint ?? "correct it there" }];
-  const remedy = "correct it there, then: holdfast down; holdfast up";
+  if (error) return [{ id, level: "problem", what: error.message, remedy: error.hint ?? "correct the file" }];
+  const remedy = "correct the file, then run: holdfast down; holdfast up";
   if (unknown.length > 0) return unknown.map((what) => ({ id, level: "warning", what, remedy }));
-  return [{ id, level: "ok", what: isThere ? `${file} makes sense` : `no ${file}: everything as by default`, remedy: null }];
+  return [
+    { id, level: "ok", what: isThere ? `${file} is valid` : `${file} does not exist: all settings have their defaults`, remedy: null },
+  ];
 }
 
 /** Why no daemon runs, where a reader answers in its place. */

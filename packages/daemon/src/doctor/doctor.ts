@@ -2,12 +2,12 @@
  * Looks for what is wrong, or will be: each finding says what and how to get out of it. Only what cannot lose anything is mended by
  * itself, and only when asked.
  */
-import { type AgentInfo, type Finding, type HoldfastError, type Listening, unwritable } from "@holdfast/contract";
+import { type Finding, type HoldfastError, type Listening, unwritable } from "@holdfast/contract";
 import type { Home } from "@holdfast/platform";
 import type { Backups } from "../journal/backups.ts";
 import type { Orphans } from "../session/orphans.ts";
 import { address } from "./address.ts";
-import { agentVersions } from "./agents.ts";
+import { type AgentState, agentStates, agentVersions } from "./agents.ts";
 import { backupState, setAside } from "./backups.ts";
 import { type ConfigurationLook, configuration, daemonTrouble } from "./configuration.ts";
 import { disk, homePermissions, keeperFiles, watches } from "./files.ts";
@@ -27,7 +27,7 @@ interface Running {
   damagedTranscripts(): readonly DamagedTranscript[];
   projects(): Projects;
   /** On the caller's PATH. */
-  agents(place: { path?: string | undefined; home?: string | undefined }): Promise<{ agents: AgentInfo[] }>;
+  agents(place: { path?: string | undefined; home?: string | undefined }): Promise<{ agents: AgentState[] }>;
 }
 
 export class Doctor {
@@ -56,6 +56,7 @@ export class Doctor {
   }
 
   async examine(options: { fix: boolean; path?: string | undefined; home?: string | undefined }): Promise<Finding[]> {
+    const agents = (await this.#running?.agents(options))?.agents ?? [];
     const checks = [
       ...(this.#trouble ? [daemonTrouble(this.#trouble)] : []),
       ...programs(this.#tmux),
@@ -70,7 +71,8 @@ export class Doctor {
       setAside(this.#home),
       ...(this.#running
         ? [
-            agentVersions((await this.#running.agents(options)).agents),
+            ...agentStates(agents, options.home ?? process.env.HOME ?? "/"),
+            agentVersions(agents),
             transcripts(this.#running.damagedTranscripts()),
             projectsGone(this.#running.projects()),
             await orphaned(this.#running.orphans),
@@ -95,19 +97,19 @@ function mended(fix: (() => void) | undefined): boolean {
 
 async function orphaned(list: Orphans): Promise<Check> {
   const orphans = await list.list();
-  if (orphans.length === 0) return { id: "orphans", level: "ok", what: "nothing runs without a record", remedy: null };
+  if (orphans.length === 0) return { id: "orphans", level: "ok", what: "no process runs without a record", remedy: null };
   const named = orphans.map(({ id, command }) => `${id} (${command.slice(0, 60)})`).join(", ");
   return {
     id: "orphans",
     level: "warning",
-    what: `${orphans.length} run without a record: ${named}`,
-    remedy: "holdfast orphans ls; then adopt or stop each",
+    what: `${orphans.length} processes run without a record: ${named}`,
+    remedy: "list them: holdfast orphans ls; then adopt or stop each",
   };
 }
 
 const ESCAPES: Check = {
   id: "escapes",
   level: "note",
-  what: "stop cannot find a process that left its session's process session and terminal, was adopted by init, and scrubbed HOLDFAST_RUN from its environment",
-  remedy: "none needed for ordinary programs; a daemon that does this on purpose has to be stopped by its own command",
+  what: "stop cannot find a process that left its session and terminal, was reparented to init, and removed HOLDFAST_RUN from its environment",
+  remedy: "ordinary programs need nothing; stop a program that does this on purpose with its own command",
 };

@@ -25,10 +25,10 @@ export function disk(home: Home): Check {
   const { bavail, bsize } = statfsSync(home.path);
   const free = bavail * bsize;
   const size = free < GIGABYTE / 10 ? `${Math.floor(free / (1 << 20))} MB` : `${(free / GIGABYTE).toFixed(1)} GB`;
-  const what = `${size} free where recordings are kept (${home.path})`;
+  const what = `${size} free on the disk of the recordings (${home.path})`;
   const trouble = whyUnwritable(home.path);
   if (trouble) return { id: "disk", level: "problem", what: `${trouble.message}; ${what}`, remedy: trouble.hint ?? null };
-  const remedy = "make room, or remove ended sessions: holdfast rm --all";
+  const remedy = "free space, or remove ended sessions: holdfast rm --all";
   if (free > GIGABYTE) return { id: "disk", level: "ok", what, remedy: null };
   return { id: "disk", level: free > GIGABYTE / 10 ? "warning" : "problem", what, remedy };
 }
@@ -36,12 +36,13 @@ export function disk(home: Home): Check {
 /** Each running session takes one watch of the kernel's. */
 export function watches(): Check {
   const limit = Number(readOr("/proc/sys/fs/inotify/max_user_watches", ""));
-  if (!limit || limit >= 4096) return { id: "watches", level: "ok", what: "the kernel lets enough files be watched", remedy: null };
+  if (!limit || limit >= 4096)
+    return { id: "watches", level: "ok", what: "the kernel's limit of watched files is high enough", remedy: null };
   return {
     id: "watches",
     level: "warning",
-    what: `the kernel lets only ${limit} files be watched; editors take many of them`,
-    remedy: "as root: sysctl fs.inotify.max_user_watches=65536",
+    what: `the kernel allows only ${limit} watched files; editors use many of them`,
+    remedy: "run as root: sysctl fs.inotify.max_user_watches=65536",
   };
 }
 
@@ -52,7 +53,7 @@ export function keeperFiles(home: Home): Check {
     const file = readJsonFile(join(directory, name)) as { pid?: number; start?: string } | undefined;
     return !file?.pid || !isSameProcess(file.pid, file.start ?? "");
   });
-  if (stale.length === 0) return { id: "holders", level: "ok", what: "every registered holder lives", remedy: null };
+  if (stale.length === 0) return { id: "holders", level: "ok", what: "every registered holder is running", remedy: null };
   return {
     id: "holders",
     level: "note",

@@ -16,20 +16,20 @@ export function programs(tmux: TmuxFacts): Check[] {
 }
 
 function noTmux(hint: string): Check {
-  const what = "tmux is not on this machine: sessions run on the native host";
-  return { id: "tmux", level: "note", what, remedy: `if you want the tmux host: ${hint}` };
+  const what = "tmux is not installed: sessions run on the native host";
+  return { id: "tmux", level: "note", what, remedy: `to use the tmux host: ${hint}` };
 }
 
 function tmuxVersion(tmux: { path: string; version: string; isNew: boolean }): Check {
   const what = `tmux ${tmux.version} (${tmux.path})`;
   if (tmux.isNew) return { id: "tmux", level: "ok", what, remedy: null };
-  const lacks = "cannot name the signal that ended a program, nor tell when a window is resized";
+  const lacks = "cannot report the signal that ended a program, nor a window's resize";
   return { id: "tmux", level: "warning", what: `${what} ${lacks}`, remedy: "install tmux 3.3 or newer" };
 }
 
 function recorder(): Check {
   if (findProgram("split", STANDARD_PATH, "/"))
-    return { id: "recorder", level: "ok", what: "split, which records terminals, is there", remedy: null };
+    return { id: "recorder", level: "ok", what: "split, which records terminals, is installed", remedy: null };
   return {
     id: "recorder",
     level: "problem",

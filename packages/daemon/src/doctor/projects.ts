@@ -19,7 +19,7 @@ export function projectsGone({ sessions, workspaces }: Projects): Check {
     ({ status, cwd, workspace }) => (hasEnded(status) || status === "created") && workspace === null && !existsSync(cwd),
   );
   if (lost.length + left.length === 0)
-    return { id: "projects", level: "ok", what: "the directories of all sessions and workspaces are there", remedy: null };
+    return { id: "projects", level: "ok", what: "the directories of all sessions and workspaces exist", remedy: null };
   const what = [
     ...(lost.length > 0 ? [`workspace ${named(lost.map(({ name, repo, path }) => `${name} (${repo ?? path})`))}`] : []),
     ...(left.length > 0 ? [`session ${named(left.map(({ name, cwd }) => `${name} (${cwd})`))}`] : []),
@@ -31,8 +31,8 @@ export function projectsGone({ sessions, workspaces }: Projects): Check {
   return {
     id: "projects",
     level: "warning",
-    what: `the directory of a project is gone: ${what.join("; ")}`,
-    remedy: `if it was moved or is not mounted, bring it back; to clean up: ${commands.join("; ")}`,
+    what: `a project directory is gone: ${what.join("; ")}`,
+    remedy: `move or mount it back; to clean up, run: ${commands.join("; ")}`,
   };
 }
 

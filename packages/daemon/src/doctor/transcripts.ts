@@ -10,16 +10,16 @@ export interface DamagedTranscript {
 }
 
 export function transcripts(damaged: readonly DamagedTranscript[]): Check {
-  if (damaged.length === 0) return { id: "transcripts", level: "ok", what: "no transcript is known to be damaged", remedy: null };
+  if (damaged.length === 0) return { id: "transcripts", level: "ok", what: "no transcript is damaged", remedy: null };
   const named = damaged.map(({ name, run, turns }) => `${name} (run ${run}, ${counted(turns, "turn")})`).join(", ");
   const aside = damaged.flatMap((each) => (each.aside === null ? [] : [each.aside])).join(", ");
   return {
     id: "transcripts",
     level: "warning",
-    what: `turns were lost from transcripts and put back from the journal, without tools and thoughts: ${named}`,
+    what: `damaged transcripts lost turns; the journal restored their text, without tools and thoughts: ${named}`,
     remedy:
       aside === ""
-        ? "see what is left: holdfast transcript NAME"
-        : `see what is left: holdfast transcript NAME; the damaged files: ${aside}`,
+        ? "read the rest: holdfast transcript NAME"
+        : `read the rest: holdfast transcript NAME; the damaged files are in ${aside}`,
   };
 }

@@ -32,7 +32,7 @@ export class Coordination implements Disposable {
   begin(): void {
     const { seq } = this.#journal.cursor;
     this.look();
-    this.#follow(seq).catch((error: unknown) => log(`coordinators of groups are not handed over any more: ${describe(error)}`));
+    this.#follow(seq).catch((error: unknown) => log(`groups no longer get a new coordinator: ${describe(error)}`));
   }
 
   [Symbol.dispose](): void {
@@ -50,7 +50,7 @@ export class Coordination implements Disposable {
       if (drafts.length > 0) this.#journal.append(...drafts);
       return true;
     } catch (error) {
-      log(`a group's coordinator was not handed over: ${describe(error)}`);
+      log(`a group got no new coordinator: ${describe(error)}`);
       return false;
     }
   }

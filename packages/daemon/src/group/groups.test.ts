@@ -67,10 +67,10 @@ test("a full group takes nobody in, not even some of those who ask, and says its
   );
   bench.groups.join("team", ids.slice(0, 31), { actor: ME });
   const error = refused(() => bench.groups.join("team", ids.slice(31, 33), { actor: ME }));
-  expect(error).toMatchObject({ code: "group_full", message: "the group team has 31 members and may have at most 32: 2 more do not fit" });
+  expect(error).toMatchObject({ code: "group_full", message: "the group team has 31 members and a limit of 32: 2 more do not fit" });
   expect(bench.names("team")).toHaveLength(31);
   bench.groups.join("team", ids.slice(31, 32), { actor: ME });
-  expect(refused(() => bench.groups.check(["team"])).message).toContain("at most 32: 1 more does not fit");
+  expect(refused(() => bench.groups.check(["team"])).message).toContain("limit of 32: 1 more does not fit");
   bench.end(ids[3] as SessionId);
   expect(refused(() => bench.groups.join("team", ids.slice(32, 33), { actor: ME })).hint).toContain("holdfast group leave team sad");
   expect(bench.groups.setLimit("team", 64, ME).limit).toBe(64);
@@ -84,12 +84,12 @@ test("a limit is the group's own, or as configured", () => {
   expect(bench.groups.join("large", [a, b, c], { actor: ME }).members).toHaveLength(3);
   expect(refused(() => bench.groups.join("small", [a, b, c], { actor: ME }))).toMatchObject({
     code: "group_full",
-    message: "the group small may have at most 2: 3 more do not fit",
-    hint: "allow more: holdfast group create small --limit 4",
+    message: "the group small has a limit of 2: 3 more do not fit",
+    hint: "raise the limit: holdfast group create small --limit 4",
   });
   expect(bench.queries.has("small")).toBe(false);
   bench.groups.create("small", { limit: 2, actor: ME });
-  expect(refused(() => bench.groups.join("small", [a, b, c], { actor: ME })).hint).toBe("allow more: holdfast group limit small 4");
+  expect(refused(() => bench.groups.join("small", [a, b, c], { actor: ME })).hint).toBe("raise the limit: holdfast group limit small 4");
 });
 
 test("the first member coordinates; it is handed over by hand, and by itself when the coordinator leaves (GRP-03 together)", () => {

@@ -58,8 +58,8 @@ export class Groups {
   ): Group {
     const path = checkGroup(input);
     if (this.queries.has(path)) {
-      throw new HoldfastError("group_exists", `there is a group ${path} already`, {
-        hint: `see who is in it: holdfast group show ${path}; change its limit: holdfast group limit ${path} N`,
+      throw new HoldfastError("group_exists", `the group ${path} already exists`, {
+        hint: `see its members: holdfast group show ${path}; change its limit: holdfast group limit ${path} N`,
       });
     }
     const { limit = null, goal, actor, first } = how;
@@ -130,7 +130,7 @@ export class Groups {
     const record = this.queries.find(path);
     const { name, ended, coordinator } = this.#member(record, session);
     if (ended) {
-      throw new HoldfastError("session_ended", `${name} has ended, and can coordinate nobody`, {
+      throw new HoldfastError("session_ended", `${name} has ended and cannot coordinate the group`, {
         hint: `start it again first: holdfast resume ${name}`,
       });
     }
@@ -150,7 +150,7 @@ export class Groups {
           ? `${below.join(", ")} ${below.length === 1 ? "is" : "are"} in it`
           : `${namesOf(alive)} ${alive.length === 1 ? "is" : "are"} in it and alive`;
       throw new HoldfastError("group_in_use", `the group ${record.path} is in use: ${what}`, {
-        hint: `remove all of it, with what it shares: holdfast group rm --force ${record.path}; sessions go on`,
+        hint: `remove it with its values and subgroups: holdfast group rm --force ${record.path}; sessions keep running`,
       });
     }
     const paths = [...below.reverse(), record.path];
@@ -186,7 +186,7 @@ export class Groups {
     if (found) return found;
     const name = this.#sessions.get(session)?.name ?? session;
     throw new HoldfastError("not_a_member", `${name} is not in the group ${path}`, {
-      hint: `take it in: holdfast group join ${path} ${name}; who is in it: holdfast group show ${path}`,
+      hint: `add it: holdfast group join ${path} ${name}; see the members: holdfast group show ${path}`,
     });
   }
 
@@ -228,15 +228,15 @@ export class Groups {
     const members = this.queries.members(path);
     if (members.length + more <= limit) return;
     const ended = members.filter((member) => member.ended);
-    const has = members.length === 0 ? "" : `has ${counted(members.length, "member")} and `;
+    const has = members.length === 0 ? "" : `${counted(members.length, "member")} and `;
     throw new HoldfastError(
       "group_full",
-      `the group ${path} ${has}may have at most ${limit}: ${more} more ${more === 1 ? "does" : "do"} not fit`,
+      `the group ${path} has ${has}a limit of ${limit}: ${more} more ${more === 1 ? "does" : "do"} not fit`,
       {
         hint:
           ended.length > 0
-            ? `take out who has ended: holdfast group leave ${path} ${namesOf(ended, " ")}; or allow more: holdfast group limit ${path} ${limit * 2}`
-            : `allow more: holdfast group ${this.queries.has(path) ? `limit ${path}` : `create ${path} --limit`} ${Math.max(limit * 2, members.length + more)}`,
+            ? `remove ended members: holdfast group leave ${path} ${namesOf(ended, " ")}; or raise the limit: holdfast group limit ${path} ${limit * 2}`
+            : `raise the limit: holdfast group ${this.queries.has(path) ? `limit ${path}` : `create ${path} --limit`} ${Math.max(limit * 2, members.length + more)}`,
       },
     );
   }

@@ -8,7 +8,7 @@ export function keepGroups(home: Home): (session: SessionId, groups: string[]) =
     try {
       amendSpec(home, session, { groups });
     } catch (error) {
-      log(`session ${session}: only the journal knows its groups: ${describe(error)}`);
+      log(`session ${session}: its groups are only in the journal: ${describe(error)}`);
     }
   };
 }

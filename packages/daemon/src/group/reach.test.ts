@@ -58,5 +58,5 @@ test("what others are in as well is not a session's to remove", () => {
   const { inside, bench } = open();
   bench.reach.checkAlone(inside, "team/research", "x");
   bench.groups.join("team/research/deep", [bench.session("stranger")], { actor: ME });
-  expect(() => bench.reach.checkAlone(inside, "team/research", "x")).toThrow("others are in team/research as well: stranger");
+  expect(() => bench.reach.checkAlone(inside, "team/research", "x")).toThrow("team/research has other members: stranger");
 });

@@ -64,8 +64,8 @@ export class GroupReach {
     const own = new Set(this.#sessions.descendants(reach));
     const others = this.#queries.membersBelow(path.normalize("NFC")).filter(({ session }) => !own.has(session));
     if (others.length === 0) return;
-    this.#refusals.note(sessionPrincipal(reach), { endpoint, why: "others are in that group" });
-    throw new HoldfastError("forbidden", `others are in ${path} as well: ${others.map(({ name }) => name).join(", ")}`, {
+    this.#refusals.note(sessionPrincipal(reach), { endpoint, why: "the group has other members" });
+    throw new HoldfastError("forbidden", `${path} has other members: ${others.map(({ name }) => name).join(", ")}`, {
       hint: "leave it instead: holdfast group leave GROUP SESSION",
     });
   }
@@ -73,7 +73,7 @@ export class GroupReach {
   #checkThere(reach: SessionId, path: string): void {
     if (this.#queries.has(path.normalize("NFC"))) return;
     throw new HoldfastError("group_not_found", `there is no group ${JSON.stringify(path)}`, {
-      hint: "those that this session reaches: holdfast group ls",
+      hint: "list the groups that this session can reach: holdfast group ls",
       candidates: [...new Set(this.#own(reach))],
     });
   }
@@ -83,9 +83,9 @@ export class GroupReach {
   }
 
   #refuse(reach: SessionId, path: string, endpoint: string): HoldfastError {
-    this.#refusals.note(sessionPrincipal(reach), { endpoint, why: "neither it nor a child of it is in that group" });
+    this.#refusals.note(sessionPrincipal(reach), { endpoint, why: "neither the session nor a child of it is in that group" });
     return new HoldfastError("forbidden", `neither this session nor a child of it is in a group ${JSON.stringify(path)}`, {
-      hint: "a session reaches the groups that it is in: holdfast group ls; a person can take it into others",
+      hint: "a session reaches its own groups: holdfast group ls; a person can add it to others",
     });
   }
 }

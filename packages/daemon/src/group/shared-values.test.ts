@@ -73,8 +73,8 @@ test("what the parent shares is read in its children, the nearest wins, and noth
   expect(refused(() => values.get("team", "note")).code).toBe("value_not_found");
   expect(refused(() => values.unset("team/research/deep", "goal", { actor: ME }))).toMatchObject({
     code: "value_not_found",
-    message: 'team/research/deep has no value "goal" of its own: what it reads is that of team/research',
-    hint: "take that away: holdfast group unset team/research goal",
+    message: 'team/research/deep has no value "goal" of its own: it reads the value of team/research',
+    hint: "remove that one: holdfast group unset team/research goal",
   });
   expect(values.list("team/research/deep").values.map(({ key, group, hidden }) => [key, group, hidden])).toEqual([
     ["goal", "team/research", false],
@@ -82,7 +82,7 @@ test("what the parent shares is read in its children, the nearest wins, and noth
     ["note", "team/research/deep", false],
   ]);
   expect(refused(() => values.share("team/research/deep", "goal", { value: 1, ifRevision: 2, actor: ME })).message).toContain(
-    "the one of team/research is another value",
+    "the value of team/research is another one",
   );
   values.unset("team/research", "goal", { actor: ME });
   expect(values.get("team/research/deep", "goal").group).toBe("team");

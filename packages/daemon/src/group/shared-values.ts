@@ -57,8 +57,8 @@ export class SharedValues {
     const own = this.#own(path, name);
     this.#checkFresh(path, name, { own, ifRevision });
     if (!own && this.#queries.keyCount(path) >= MOST_KEYS) {
-      throw new HoldfastError("too_many_keys", `the group ${path} has ${MOST_KEYS} values, and may have no more`, {
-        hint: `take away what nobody needs: holdfast group unset ${path} KEY; or share one value with several things in it`,
+      throw new HoldfastError("too_many_keys", `the group ${path} has ${MOST_KEYS} values, which is the limit`, {
+        hint: `remove a value: holdfast group unset ${path} KEY; or combine several into one value`,
       });
     }
     const revision = this.#queries.revision(path) + 1;
@@ -85,8 +85,8 @@ export class SharedValues {
     const path = this.#queries.resolve(group);
     const now = this.#queries.revision(path);
     if (after !== undefined && after > now) {
-      throw new HoldfastError("cursor_gone", `${path} is at revision ${now}; there is none ${after}`, {
-        hint: `look at what there is: holdfast group keys ${path}`,
+      throw new HoldfastError("cursor_gone", `${path} is at revision ${now}; revision ${after} does not exist yet`, {
+        hint: `list its values: holdfast group keys ${path}`,
       });
     }
     for (let known = after ?? now; ; ) {
@@ -112,9 +112,9 @@ export class SharedValues {
     const above = own ? undefined : this.#queries.visible(path, key);
     const now = own
       ? `is at revision ${own.revision}, not ${ifRevision}: ${this.#nameOf(own.author)} changed it`
-      : `is not there, so its revision is 0, not ${ifRevision}${above ? `; the one of ${above.group} is another value` : ""}`;
+      : `does not exist, so its revision is 0, not ${ifRevision}${above ? `; the value of ${above.group} is another one` : ""}`;
     throw new HoldfastError("stale_value", `the value ${key} of ${path} ${now}`, {
-      hint: `read it again, and write on what it is now: holdfast group get ${path} ${key}`,
+      hint: `read it again and change the current value: holdfast group get ${path} ${key}`,
       details: { current: own ? view(own) : null },
     });
   }
@@ -124,9 +124,9 @@ export class SharedValues {
     if (above)
       return new HoldfastError(
         "value_not_found",
-        `${path} has no value ${JSON.stringify(key)} of its own: what it reads is that of ${above.group}`,
+        `${path} has no value ${JSON.stringify(key)} of its own: it reads the value of ${above.group}`,
         {
-          hint: `take that away: holdfast group unset ${above.group} ${key}`,
+          hint: `remove that one: holdfast group unset ${above.group} ${key}`,
         },
       );
     const keys = [...new Set(this.#queries.keys(path).map((entry) => entry.key))];
@@ -134,8 +134,8 @@ export class SharedValues {
     return new HoldfastError("value_not_found", `${path} has no value ${JSON.stringify(key)}`, {
       hint:
         keys.length === 0
-          ? `nothing is shared in it yet: holdfast group share ${path} ${key} JSON`
-          : `see what there is: holdfast group keys ${path}`,
+          ? `the group has no values yet; set one: holdfast group share ${path} ${key} JSON`
+          : `list its values: holdfast group keys ${path}`,
       candidates: (alike.length > 0 ? alike : keys).slice(0, 10),
     });
   }
@@ -154,23 +154,23 @@ const DEEPEST_VALUE = 500;
 
 function checkSize(value: unknown): void {
   const text = jsonOf(value);
-  if (text === undefined) throw new HoldfastError("usage", "there is no value to share", { hint: "any JSON will do, also null" });
+  if (text === undefined) throw new HoldfastError("usage", "the value is missing", { hint: "pass any JSON, also null" });
   const odd = inexactNumber(value);
   if (odd !== undefined)
-    throw new HoldfastError("usage", `the number ${odd} has more digits than a number in JSON keeps`, {
+    throw new HoldfastError("usage", `the number ${odd} has more digits than JSON can keep`, {
       hint: "share it as text, in quotes",
     });
   const bytes = Buffer.byteLength(text);
   if (bytes <= LONGEST_VALUE && isShallow(value)) return;
   if (bytes <= LONGEST_VALUE)
     throw new HoldfastError("value_too_large", `a shared value nests at most ${DEEPEST_VALUE} deep`, {
-      hint: "share it as text, or put it into a file, and share its path",
+      hint: "share it as text, or put it into a file and share the path",
     });
   throw new HoldfastError(
     "value_too_large",
     `a shared value has at most ${LONGEST_VALUE.toLocaleString("en")} bytes as JSON, this one has ${bytes.toLocaleString("en")}`,
     {
-      hint: "put it into a file, and share its path",
+      hint: "put it into a file and share the path",
     },
   );
 }
@@ -188,6 +188,6 @@ function jsonOf(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);
   } catch (cause) {
-    throw new HoldfastError("usage", "the value is nested too deeply", { hint: "put it into a file, and share its path", cause });
+    throw new HoldfastError("usage", "the value is nested too deeply", { hint: "put it into a file and share the path", cause });
   }
 }

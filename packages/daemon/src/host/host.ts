@@ -110,15 +110,15 @@ export interface Host extends AsyncDisposable {
 }
 
 export function programEnded(): HoldfastError {
-  return new HoldfastError("session_ended", "the program has ended, and may not have read what was typed", {
-    hint: "look what it did last: holdfast logs NAME",
+  return new HoldfastError("session_ended", "the program has ended, and may not have read the typed text", {
+    hint: "read its last output: holdfast logs NAME",
   });
 }
 
 /** The program has ended, and its screen with it. */
 export function screenGone(): HoldfastError {
-  return new HoldfastError("session_ended", "the program has ended: it has no screen any more", {
-    hint: "look what it did last: holdfast logs NAME",
+  return new HoldfastError("session_ended", "the program has ended and has no screen", {
+    hint: "read its last output: holdfast logs NAME",
   });
 }
 

@@ -57,7 +57,7 @@ export function parseKey(text: string): Key {
   const known = base in LETTERS || base in NUMBERS || base in PLAIN || ([...base].length === 1 && !/\p{C}/u.test(base));
   if (!known) {
     throw new HoldfastError("usage", `${JSON.stringify(text)} is not a key`, {
-      hint: "a character, or Enter Tab Escape Space BSpace Up Down Left Right Home End PageUp PageDown IC DC F1…F12, after C- M- S-",
+      hint: "use a character, or Enter Tab Escape Space BSpace Up Down Left Right Home End PageUp PageDown IC DC F1…F12, after C- M- S-",
     });
   }
   return {

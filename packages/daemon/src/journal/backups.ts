@@ -82,7 +82,7 @@ export class Backups implements Disposable {
     const backup = backups.find((each) => each.name === name);
     if (backup) return backup;
     throw new HoldfastError("backup_not_found", `there is no backup ${JSON.stringify(name)}`, {
-      hint: "list them with: holdfast backup ls",
+      hint: "list backups: holdfast backup ls",
       candidates: backups.slice(0, 3).map((each) => each.name),
     });
   }
@@ -126,7 +126,7 @@ export class Backups implements Disposable {
       if (outcome.damage !== undefined) {
         this.#onDamage(outcome.damage);
         throw new HoldfastError("journal_damaged", `the journal's database is damaged: ${outcome.damage}`, {
-          hint: "it is restored now, from the newest backup and what can still be read",
+          hint: "it is being restored from the newest backup and its readable parts",
         });
       }
       const name = this.#nextName(outcome.seq, why);
@@ -145,7 +145,7 @@ export class Backups implements Disposable {
       const thread = new Worker(this.#copier, { workerData: order });
       thread.once("message", resolve);
       thread.once("error", (cause: Error) => reject(failed(cause.message, cause)));
-      thread.once("exit", () => reject(failed("the thread that copies ended")));
+      thread.once("exit", () => reject(failed("the backup thread ended")));
     });
   }
 
@@ -155,10 +155,10 @@ export class Backups implements Disposable {
     const size = statSync(this.#home.database).size;
     const needed = why === "migration" ? size + MIGRATION_MARGIN : 2 * size;
     if (bavail * bsize >= needed) return;
-    const what = `${inMegabytes(needed)} MB must be free, and ${inMegabytes(bavail * bsize)} are`;
+    const what = `${inMegabytes(needed)} MB of free space are needed, and ${inMegabytes(bavail * bsize)} MB are free`;
     if (why !== "migration") throw failed(what);
-    throw new HoldfastError("backup_failed", `the journal is of an older schema, and is not changed without a backup: ${what}`, {
-      hint: `make room on the disk of ${this.#home.path}, and try again; nothing was changed`,
+    throw new HoldfastError("backup_failed", `the journal has an older schema, and is not migrated without a backup: ${what}`, {
+      hint: `free space on the disk of ${this.#home.path}, and try again; nothing was changed`,
     });
   }
 
@@ -227,7 +227,7 @@ function inMegabytes(bytes: number): string {
 
 function failed(why: string, cause?: unknown): HoldfastError {
   return new HoldfastError("backup_failed", `a backup of the journal could not be taken: ${why}`, {
-    hint: "make room, then: holdfast backup create",
+    hint: "free space, then run: holdfast backup create",
     cause,
   });
 }

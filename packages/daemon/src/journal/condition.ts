@@ -51,7 +51,7 @@ export function conditionOf(home: Home, options: Looks): Condition {
     const version = examineSchema(db, { home, ...options });
     if (version === 0) return { state: "good", version };
     // What is missing of its last page would be read as zeros; a log may still have it whole.
-    if (!wal && size % pageSizeOf(db) !== 0) throw new Damage("it ends in the middle of a page");
+    if (!wal && size % pageSizeOf(db) !== 0) throw new Damage("it ends inside a page");
     const doubt = wal ? undefined : withoutLog(db);
     if (options.doubted || doubt !== undefined) checkEveryValue(db);
     else if (size <= SMALL_BYTES || version > known) checkEveryPage(db);
@@ -87,7 +87,7 @@ export function checkEveryValue(db: DatabaseSync): void {
 export function checkSchema(db: DatabaseSync, migrations: readonly string[]): void {
   const version = versionOf(db);
   const missing = lacking(db, migrations.slice(0, version));
-  if (missing !== undefined) throw new Damage(`it says that it has the schema ${version}, and has no ${missing}`);
+  if (missing !== undefined) throw new Damage(`its schema version is ${version}, but it has no ${missing}`);
 }
 
 function pageSizeOf(db: DatabaseSync): number {
@@ -133,7 +133,7 @@ function isPending(db: DatabaseSync): boolean {
 }
 
 function endMissing(sessions: number): string {
-  return `its end is missing: ${counted(sessions, "session has", "sessions have")} run that it does not know`;
+  return `its end is missing: it does not know the last run of ${counted(sessions, "session", "sessions")}`;
 }
 
 /** Only those that a restore would bring back: for others it would be ordered again at each start. */

@@ -51,8 +51,8 @@ export function versionOf(db: DatabaseSync): number {
 }
 
 export function newer(version: number, known: number): HoldfastError {
-  return new HoldfastError("daemon_outdated", `the database is of a newer Holdfast (schema ${version}, this one knows ${known})`, {
-    hint: "install the newer Holdfast again; nothing was changed",
+  return new HoldfastError("daemon_outdated", `the database is from a newer Holdfast (schema ${version}; this version knows ${known})`, {
+    hint: "install the newer Holdfast; nothing was changed",
   });
 }
 
@@ -85,7 +85,7 @@ export function watched<T>(db: DatabaseSync, work: () => T): T {
     if (!isDamage(error)) throw error;
     listeners.get(db)?.(error as Error);
     throw new HoldfastError("journal_damaged", `the journal's database is damaged: ${(error as Error).message}`, {
-      hint: "it is restored now, from the newest backup and what can still be read; try again in a moment",
+      hint: "it is being restored from the newest backup and its readable parts; try again in a moment",
       cause: error,
     });
   }

@@ -258,17 +258,17 @@ export class Journal {
    */
   resolveCursor(after: { epoch: string | undefined; seq: number }): Cursor {
     if (after.epoch !== undefined && after.epoch !== this.epoch && after.epoch !== this.#epochOf(after.seq)) {
-      throw new HoldfastError("cursor_gone", `the cursor is of epoch ${after.epoch}; the journal is in epoch ${this.epoch}`, {
+      throw new HoldfastError("cursor_gone", `the cursor belongs to epoch ${after.epoch}; the journal is in epoch ${this.epoch}`, {
         hint: "take a new snapshot (`holdfast ls`) and follow from its cursor",
       });
     }
     if (after.seq > this.#seq) {
       throw new HoldfastError("cursor_gone", `the cursor ${after.seq} is beyond the last event, ${this.#seq}`, {
-        hint: "leave out --after to begin with the first event",
+        hint: "omit --after to start with the first event",
       });
     }
     if (after.seq > 0 && after.seq < this.#prunedUpTo()) {
-      throw new HoldfastError("cursor_gone", `events after the cursor ${after.seq} have been pruned, up to ${this.#prunedUpTo()}`, {
+      throw new HoldfastError("cursor_gone", `events after the cursor ${after.seq} were pruned, up to ${this.#prunedUpTo()}`, {
         hint: "take a new snapshot (`holdfast ls`) and follow from its cursor",
       });
     }

@@ -33,14 +33,14 @@ export async function openJournalDatabase(
     restore(home, orderRestore(home, { why: "damaged", what, backup: null, ...(isStrange ? { isStrange } : {}) }), how);
   }
   if (condition.state !== "damaged" && order?.why === "doubted") {
-    log(`the database was doubted (${order.what}), and every page of it is good`);
+    log(`the database was checked (${order.what}), and every page is good`);
     closeOrder(home);
   }
   if (condition.state === "good" && condition.doubt !== undefined)
-    log(`the database was doubted (${condition.doubt}), and all of it is good`);
+    log(`the database was checked (${condition.doubt}), and all of it is good`);
   if (condition.state === "good" && condition.version > 0 && condition.version < migrations.length) {
     const { name } = await how.backups.create("migration");
-    log(`the database goes from schema ${condition.version} to ${migrations.length}; before that it was copied to backup ${name}`);
+    log(`the database migrates from schema ${condition.version} to ${migrations.length}; backup ${name} has the old one`);
   }
   const db = openDatabase(home.database, { migrations });
   mark(db, migrations);
@@ -55,7 +55,7 @@ function machineWentDown(home: Home): boolean {
     const { start } = (readJsonFile(home.daemonFile) ?? {}) as { start?: string };
     return !start?.startsWith(readFileSync("/proc/sys/kernel/random/boot_id", "utf8").slice(0, 8));
   } catch (error) {
-    log(`cannot tell whether the machine went down: ${describe(error)}`);
+    log(`cannot determine whether the machine went down: ${describe(error)}`);
     return true;
   }
 }

@@ -49,7 +49,7 @@ export function openOrder(home: Home): RestoreOrder | undefined {
   if (!existsSync(home.restoreOrder)) return undefined;
   const order = readJsonFile(home.restoreOrder) as Partial<RestoreOrder> | undefined;
   const whole = typeof order?.id === "string" && typeof order.at === "string" && typeof order.what === "string";
-  if (!whole) return { id: "", at: "", why: "doubted", what: "the order to restore it is damaged", backup: null };
+  if (!whole) return { id: "", at: "", why: "doubted", what: "the restore request is damaged", backup: null };
   return isDone(home, order as RestoreOrder) ? closeOrder(home) : (order as RestoreOrder);
 }
 
@@ -100,7 +100,7 @@ export function restore(home: Home, order: RestoreOrder, how: { backups: Backups
 /** One file that needs no other beside it: what is still in a log would be left behind, and closing says nothing of a full disk. */
 function foldLog(db: DatabaseSync): void {
   const mode = db.prepare("PRAGMA journal_mode = DELETE").get()?.journal_mode;
-  if (mode !== "delete") throw new Error(`the restored database could not be brought into one file: it is in mode ${mode}`);
+  if (mode !== "delete") throw new Error(`the restored database could not be merged into one file: its mode is ${mode}`);
 }
 
 /** The report of a restore whose sessions have not been looked at yet. */
@@ -124,7 +124,7 @@ function refuse(home: Home, { order, aside }: { order: RestoreOrder; aside: stri
     const moved = join(aside, `holdfast.db${suffix}`);
     if (existsSync(moved) && !existsSync(home.database + suffix)) renameSync(moved, home.database + suffix);
   }
-  const what = `The backup ${order.backup} could not be restored: it is missing, damaged, or of a newer Holdfast. The journal is as it was.`;
+  const what = `The backup ${order.backup} could not be restored: it is missing, damaged, or from a newer Holdfast. The journal did not change.`;
   writeFileAtomic(home.notice, `${what}\n`);
   closeOrder(home);
   log(what);
@@ -194,7 +194,7 @@ function metaOf(db: DatabaseSync, key: string): string | undefined {
 }
 
 export function unusable(backup: Backup): HoldfastError {
-  return new HoldfastError("backup_unusable", `the backup ${backup.name} is damaged, or of a newer Holdfast`, {
+  return new HoldfastError("backup_unusable", `the backup ${backup.name} is damaged, or from a newer Holdfast`, {
     hint: "choose another: holdfast backup ls",
   });
 }

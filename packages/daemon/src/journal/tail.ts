@@ -42,7 +42,7 @@ function* readable(path: string, last: { seq: number; id: string | undefined }):
   } catch (error) {
     // Without room it cannot be opened, either; that says nothing about what is in it.
     if (unwritable(error) || isWithoutSharedMemory(error)) throw error;
-    log(`the damaged database could be read up to its event ${seq}: ${(error as Error).message}`);
+    log(`the damaged database was readable up to event ${seq}: ${(error as Error).message}`);
   }
 }
 

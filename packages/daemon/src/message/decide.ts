@@ -76,9 +76,9 @@ const PASTES = 3;
 const ENTERS = 2;
 const LATER_MS = 2000;
 
-const LOOK = "see what it shows: holdfast screen NAME; then send it again if it is not there";
+const LOOK = "check its screen: holdfast screen NAME; send it again if it is not there";
 
-const CLEAR = "attach, and send or clear what is there: holdfast attach NAME";
+const CLEAR = "attach, and send or clear the text there: holdfast attach NAME";
 
 export function decide(message: MessageRecord, now: Situation): Action {
   if (message.state === "queued") return decideQueued(message, now);
@@ -88,26 +88,26 @@ export function decide(message: MessageRecord, now: Situation): Action {
 }
 
 function decideQueued(message: MessageRecord, now: Situation): Action {
-  if (now.process === "ended" && now.usedUp !== null) return failed(now.usedUp, "allow it more: holdfast resume NAME --budget …", true);
-  if (now.process === "ended") return failed("the session has ended", "start it again, and send it once more", true);
+  if (now.process === "ended" && now.usedUp !== null) return failed(now.usedUp, "raise the limit: holdfast resume NAME --budget …", true);
+  if (now.process === "ended") return failed("the session has ended", "start it again, and send it again", true);
   if (now.process === "created") return hold("the session has not been started", 3_600_000);
   if (now.process === "restarts") return hold("the session has ended and will be started again");
   // What ends that is told.
-  if (now.process === "broken") return hold("the session has ended; its next run is given the message", 3_600_000);
+  if (now.process === "broken") return hold("the session has ended; its next run gets the message", 3_600_000);
   if (now.attention) return hold(waitsFor(now.attention));
-  if (now.turn === null) return hold("what it is doing is not known");
-  if (now.turn === "working" && !message.steer) return hold("it is working; the message is handed over when the turn ends");
+  if (now.turn === null) return hold("its status is not known");
+  if (now.turn === "working" && !message.steer) return hold("it is working; the message is delivered when the turn ends");
   if (now.usedUp !== null && now.turn === "idle") return hold(now.usedUp);
   if (now.channel !== undefined) return { do: "hand over" };
-  if (now.composer === "none") return hold("its composer is not to be seen", 250);
+  if (now.composer === "none") return hold("its composer is not visible", 250);
   if (now.composer !== "nothing")
-    return hold("its composer is not empty: somebody types there, or an interrupted prompt came back; it waits until that is sent or gone");
+    return hold("its composer is not empty: somebody is typing, or an interrupted prompt came back; the message waits until it is empty");
   return { do: "hand over" };
 }
 
 function decideInjecting(message: MessageRecord, now: Situation): Action {
   const { attempt, composer, steadyMs } = now;
-  if (now.process !== "lives" || !now.sameRun) return failed("its run ended while the message was handed over", LOOK, false);
+  if (now.process !== "lives" || !now.sameRun) return failed("its run ended while the message was being delivered", LOOK, false);
   if (now.channel !== undefined) return now.channel ? { do: "note injected" } : { do: "requeue", why: "its channel does not have it" };
   if (attempt.entered > 0) return { do: "note injected" };
   if (now.attention) return hold(`${waitsFor(now.attention)}; nothing more is typed`);
@@ -120,7 +120,7 @@ function decideInjecting(message: MessageRecord, now: Situation): Action {
   }
   // Nobody knows whose it is, and all that comes after it waits.
   if (composer === "other" && steadyMs >= UNKNOWN_MS)
-    return failed("what is in its composer is not what was typed; no Enter was pressed", CLEAR, attempt.pasted > 0);
+    return failed("the composer's text is not what was typed; Enter was not pressed", CLEAR, attempt.pasted > 0);
   if (composer === "none" || composer === "other" || now.turn === null)
     return hold("the message is being typed", attempt.pasted > 0 ? 50 : 500);
   if (steadyMs < SHOWN_MS) return hold("the message is being typed", attempt.pasted > 0 ? 50 : 250);
@@ -128,51 +128,51 @@ function decideInjecting(message: MessageRecord, now: Situation): Action {
   // Nothing is there of it. Was it submitted, the agent would have told, if it can and nobody else's turn hides it.
   const untold = !now.tells.prompts || message.working || attempt.sawTurn !== null || now.turn === "working";
   if (untold)
-    return steadyMs < TOLD_MS ? hold("the message is being typed", 500) : failed("whether the message was typed is not known", LOOK, false);
-  if (attempt.pasted >= PASTES) return failed("its composer does not take what is pasted", LOOK, true);
-  return { do: "requeue", why: "what was typed is not there" };
+    return steadyMs < TOLD_MS ? hold("the message is being typed", 500) : failed("the message may have been typed, or not", LOOK, false);
+  if (attempt.pasted >= PASTES) return failed("its composer does not accept pasted text", LOOK, true);
+  return { do: "requeue", why: "the typed text is not there" };
 }
 
 function decideInjected(message: MessageRecord, now: Situation): Action {
   const { attempt, composer, steadyMs, tells } = now;
-  if (now.process !== "lives" || !now.sameRun) return failed("its run ended before a turn was seen to begin", LOOK, false);
+  if (now.process !== "lives" || !now.sameRun) return failed("its run ended before a turn began", LOOK, false);
   if (now.turn === "working" || now.attention) {
-    if (message.working) return hold("it has the message; a turn runs");
+    if (message.working) return hold("it has the message; a turn is running");
     if (tells.prompts && steadyMs < TOLD_MS) return hold("it has the message", 500);
     return { do: "note turn", evidence: attempt.sawTurn ?? "a turn began after it was handed over" };
   }
   if (composer === "ours" && message.via === "typed") {
     if (steadyMs < TAKEN_MS) return hold("it has the message", 250);
     if (attempt.entered < ENTERS) return { do: "press enter" };
-    return failed("the message is in the composer, which does not take the Enter", "attach, and look why: holdfast attach NAME", true);
+    return failed("the message is in the composer, which ignores Enter", "attach to see why: holdfast attach NAME", true);
   }
   if (!tells.prompts && attempt.sawTurn !== null) return { do: "note turn", evidence: attempt.sawTurn };
   const isDone =
     isCommand(message.text) && !message.working && now.turn === "idle" && (composer === "nothing" || now.channel !== undefined);
-  if (isDone && steadyMs >= COMMAND_MS) return { do: "settle", why: "a command of the agent's own begins no turn" };
+  if (isDone && steadyMs >= COMMAND_MS) return { do: "settle", why: "the agent's own commands begin no turn" };
   if (isDone) return hold("it has the message", 250);
   if (message.working && attempt.told !== null && steadyMs >= ANSWER_MS) return { do: "note turn", evidence: attempt.told };
   if (steadyMs < (now.turn === null ? UNKNOWN_MS : TOLD_MS)) return hold("it has the message", 500);
   if (attempt.sawTurn !== null) return { do: "note turn", evidence: attempt.sawTurn };
   if (message.working) return { do: "note turn", evidence: "it left the composer while a turn ran, which has ended" };
-  if (isCommand(message.text)) return { do: "settle", why: "a command of the agent's own begins no turn" };
-  if (!tells.prompts) return { do: "settle", why: "nothing tells whether a turn began with it" };
-  return failed("the message was submitted, but no turn was seen to begin with it", LOOK, false);
+  if (isCommand(message.text)) return { do: "settle", why: "the agent's own commands begin no turn" };
+  if (!tells.prompts) return { do: "settle", why: "no evidence shows whether a turn began with it" };
+  return failed("the message was submitted, but no turn began with it", LOOK, false);
 }
 
 /** Given into a running turn, it may be answered with that one or with one of its own right after: the last answer is its answer. */
 function decideStarted(now: Situation): Action {
   if (now.process !== "lives" || !now.sameRun)
-    return failed("its run ended before it answered", "read what it said: holdfast logs NAME", true);
+    return failed("its run ended before it answered", "read its output: holdfast logs NAME", true);
   // A limit that it waits for in the middle of a turn it sees to itself.
   const limited = now.turn === "idle" && now.attention === "rate_limit";
   if (limited && now.steadyMs >= ANSWER_MS)
-    return failed("its rate limit ended the turn", "send it again when that is over: holdfast ls says when", true);
+    return failed("its rate limit ended the turn", "send it again later: holdfast ls shows when", true);
   if (now.turn !== "idle" || now.attention) return hold("it is working on it", limited ? 500 : LATER_MS);
   if (now.steadyMs < ANSWER_MS) return hold("it is working on it", 500);
   if (!now.tells.replies || now.attempt.reply !== null) return { do: "note reply" };
-  if (now.attempt.failure !== null) return failed(turnFailed(now.attempt.failure), "see what it shows: holdfast screen NAME", true);
-  return failed("the turn ended without an answer; somebody may have interrupted it", "see what it shows: holdfast screen NAME", true);
+  if (now.attempt.failure !== null) return failed(turnFailed(now.attempt.failure), "check its screen: holdfast screen NAME", true);
+  return failed("the turn ended without an answer; it may have been interrupted", "check its screen: holdfast screen NAME", true);
 }
 
 export function turnFailed(why: string): string {
@@ -204,7 +204,7 @@ const WAITS: Record<Wait, string> = {
   approval: "it waits for an approval",
   question: "it waits for an answer to a question",
   trust: "it asks whether to trust the directory",
-  login: "it wants somebody to log in",
+  login: "it waits for a login",
   rate_limit: "it waits for its rate limit",
 };
 

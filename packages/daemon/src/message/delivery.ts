@@ -227,7 +227,7 @@ export class Delivery implements Disposable {
         else if (now?.open && now.state !== "turn_started") break;
       }
     } catch (error) {
-      log(`session ${session}: a message could not be handed over: ${describe(error)}`);
+      log(`session ${session}: a message could not be delivered: ${describe(error)}`);
       this.#timer.order(session, AGAIN_MS);
     }
   }
@@ -236,8 +236,8 @@ export class Delivery implements Disposable {
   #giveUpUnread(record: SessionRecord): void {
     const { id: session, status, restartAt } = record;
     if (!hasEnded(status) || restartAt !== null || waitsForNextRun(record)) return;
-    const why = "the session has ended, and has not read it";
-    const hint = "the text is in: holdfast messages NAME --json";
+    const why = "the session has ended without reading it";
+    const hint = "read the text: holdfast messages NAME --json";
     const unread = this.#messages.open(session).map((message) => failure(message, { why, hint, known: true }));
     if (unread.length > 0) this.#journal.append(...unread);
   }

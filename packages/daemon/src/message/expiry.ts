@@ -44,6 +44,6 @@ function leftMs({ due, expiresAt }: MessageRecord): number {
 }
 
 function expired({ id, session }: MessageRecord): Draft {
-  const data = { id, why: "it expired before it could be handed over", hint: "send it again, with more time: --expires", known: true };
+  const data = { id, why: "it expired before it could be delivered", hint: "send it again, with more time: --expires", known: true };
   return { type: "message.failed", actor: DAEMON, session, data };
 }

@@ -54,7 +54,7 @@ export class GroupMessages {
     const known = this.#log.get(id);
     if (known && known.group === path && known.text === text) return this.#view(known);
     if (known || this.#copies.get(id)) {
-      throw new HoldfastError("usage", `another message has the id ${id}`, { hint: "take a new one for each message" });
+      throw new HoldfastError("usage", `another message has the id ${id}`, { hint: "use a new id for each message" });
     }
     checkText(text);
     const to = role === "coordinator" ? this.#coordinator(path, actor) : this.#others(path, actor);
@@ -90,8 +90,8 @@ export class GroupMessages {
   get(id: string): GroupMessage {
     const record = this.#log.get(id);
     if (record) return this.#view(record);
-    throw new HoldfastError("message_not_found", `nothing was said to a group under the id ${JSON.stringify(id)}`, {
-      hint: "see: holdfast group log GROUP",
+    throw new HoldfastError("message_not_found", `no group message has the id ${JSON.stringify(id)}`, {
+      hint: "list them: holdfast group log GROUP",
     });
   }
 
@@ -116,16 +116,16 @@ export class GroupMessages {
     const sender = sessionOf(actor);
     const others = this.#groups.membersBelow(path).filter(({ session, ended }) => !ended && session !== sender);
     if (others.length > 0) return others.map(({ session }) => session);
-    throw new HoldfastError("group_empty", `nobody ${sender === undefined ? "" : "else "}in ${path} is alive`, {
-      hint: `who is in it: holdfast group show ${path}`,
+    throw new HoldfastError("group_empty", `no ${sender === undefined ? "" : "other "}member of ${path} is alive`, {
+      hint: `list the members: holdfast group show ${path}`,
     });
   }
 
   #coordinator(path: string, actor: Principal): SessionId[] {
     const coordinator = this.#groups.coordinator(path);
     if (coordinator && coordinator.session !== sessionOf(actor)) return [coordinator.session];
-    throw new HoldfastError("group_empty", coordinator ? `${path} is coordinated by the sender itself` : `nobody coordinates ${path}`, {
-      hint: `who is in it: holdfast group show ${path}`,
+    throw new HoldfastError("group_empty", coordinator ? `the sender itself coordinates ${path}` : `${path} has no coordinator`, {
+      hint: `list the members: holdfast group show ${path}`,
     });
   }
 

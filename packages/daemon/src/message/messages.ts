@@ -11,9 +11,11 @@ import {
   LONGEST_MESSAGE,
   type Message,
   type MessageState,
+  moreText,
   newSessionId,
   type Principal,
   type ReadMessage,
+  reachedText,
   type Session,
   type SessionId,
   type SessionStatus,
@@ -189,7 +191,7 @@ export class Messages {
       throw new HoldfastError("message_gone", `the message ${id} cannot be taken back: it is ${record.state.replace("_", " ")}`, {
         hint: record.open
           ? `interrupt the agent instead: holdfast keys ${this.get(id).name} Escape`
-          : "what became of each: holdfast messages",
+          : "see the state of each message: holdfast messages",
       });
     }
     this.#journal.append({ type: "message.cancelled", actor, session: record.session, data: { id } });
@@ -199,8 +201,8 @@ export class Messages {
   /** After a restore of the journal: what it says of open messages is of an earlier time, and much may have been said since. A person reads one twice at worst. */
   doubtAll(): Draft[] {
     const data = {
-      why: "the journal was restored from an earlier time; it may have been delivered since",
-      hint: "see what it shows: holdfast screen NAME; then send it again if it is not there",
+      why: "the journal was restored to an earlier time; the message may have been delivered since",
+      hint: "check its screen: holdfast screen NAME; send it again if it is not there",
       known: false,
     };
     return this.#messages
@@ -213,7 +215,7 @@ export class Messages {
   #isKnown(id: string, text: string, to: Reader): boolean {
     const known = this.#messages.get(id);
     if (this.#log.get(id) || (known && !(isFor(known, to) && known.text === text))) {
-      throw new HoldfastError("usage", `another message has the id ${id}`, { hint: "take a new one for each message" });
+      throw new HoldfastError("usage", `another message has the id ${id}`, { hint: "use a new id for each message" });
     }
     return known !== undefined;
   }
@@ -244,9 +246,17 @@ export class Messages {
   additionFor(record: SessionRecord, text: string): { addition?: string } {
     if (!this.#delivery.delivers(record)) return {};
     const isFirst = record.turns === 0 && !this.#messages.wasSpokenTo(record.id);
-    const notes = [isFirst ? this.#sessions.firstPointer(record, text) : null, beginsCommand(text) ? null : this.#nearNote(record)];
+    const pointer = isFirst ? this.#sessions.firstPointer(record, text) : this.#roleAgain(record);
+    const notes = [pointer, beginsCommand(text) ? null : this.#nearNote(record)];
     const addition = notes.filter((note) => note !== null).join("\n\n");
     return addition === "" ? {} : { addition };
+  }
+
+  /** A conversation that was cleared, or begun again, has forgotten its role. */
+  #roleAgain({ id, kind, turns, conversation, conversations }: SessionRecord): string | null {
+    const current = conversations.find((each) => each.id === conversation);
+    const isNew = kind === "conversation" && turns > 0 && conversations.length > 1 && current?.turns === 0;
+    return isNew && !this.#messages.wasSpokenTo(id, current.since) ? this.#sessions.roleOf(id) : null;
   }
 
   #nearNote(record: SessionRecord): string | null {
@@ -258,7 +268,7 @@ export class Messages {
     const record = this.#messages.get(id);
     if (record) return record;
     throw new HoldfastError("message_not_found", `there is no message ${JSON.stringify(id)}`, {
-      hint: "list them with: holdfast messages",
+      hint: "list messages: holdfast messages",
     });
   }
 
@@ -267,8 +277,8 @@ export class Messages {
     const name = session?.name ?? record.session ?? record.principal ?? "";
     const agent = session?.agent ?? "it";
     const held = this.#isHeld(record);
-    const why = held ? "the session has ended; its next run is given the message" : open ? this.#waitsFor(record) : record.why;
-    const hint = held ? `holdfast resume NAME; or take it back: holdfast messages cancel ${record.id}` : record.hint;
+    const why = held ? "the session has ended; its next run gets the message" : open ? this.#waitsFor(record) : record.why;
+    const hint = held ? `run holdfast resume NAME; or take it back: holdfast messages cancel ${record.id}` : record.hint;
     const named = (text: string | null) => text?.replace(/^it (?!expired)/, `${agent} `).replace(/^its /, `${agent}'s `) ?? null;
     return {
       ...record,
@@ -308,7 +318,7 @@ export class Messages {
     role,
     group,
   }: Pick<MessageRecord, "id" | "session" | "state" | "steer" | "why" | "role" | "group">): string | null {
-    if (role === "coordinator" && !this.#messages.isInLine(id)) return `nobody coordinates ${group}; the message waits for who does next`;
+    if (role === "coordinator" && !this.#messages.isInLine(id)) return `${group} has no coordinator; the message waits for the next one`;
     const record = session === null ? undefined : this.#queries.get(session);
     if (session === null || (record && !this.#delivery.delivers(record))) return "the message waits until it is read";
     if (state !== "queued") return this.#delivery.reasonOf(id) ?? why;
@@ -327,8 +337,8 @@ export class Messages {
 /** Why what is said to a conversation is not handed over yet. */
 const TALK_WAITS: Readonly<Partial<Record<SessionStatus, string>>> = {
   starting: "it is starting",
-  working: "it is working; the message is handed over when the turn ends",
-  waiting: "it waits for an approval; the message is handed over when the turn ends",
+  working: "it is working; the message is delivered when the turn ends",
+  waiting: "it waits for an approval; the message is delivered when the turn ends",
 };
 
 function isFor({ session, principal }: MessageRecord, to: Reader): boolean {
@@ -351,24 +361,31 @@ export function expiryIn(ms: number | undefined): { expiresAt?: string; due?: st
   return ms === undefined ? {} : { expiresAt: new Date(Date.now() + ms).toISOString(), due: bootStamp(ms) };
 }
 
-function refuseEnded({ name, status, kind, restartAt }: SessionRecord): void {
+function refuseEnded({ name, status, kind, restartAt, budgetExceeded: spent }: SessionRecord): void {
   if (!hasEnded(status) || restartAt !== null) return;
+  if (spent) {
+    const whose = spent.of?.name ?? name;
+    const what = whose === name ? `${name} has used up its budget` : `${name} has ended: the budget of ${whose} is used up`;
+    throw new HoldfastError("session_ended", `${what}: ${reachedText(spent)}`, {
+      hint: `raise the limit: holdfast resume ${whose} --budget ${spent.limit}=${moreText(spent)}; then send the message again`,
+    });
+  }
   throw new HoldfastError("session_ended", `${name} has ended (${status})`, {
-    hint: kind === "conversation" ? `go on with it: holdfast resume ${name}` : `read what it said: holdfast logs ${name}`,
+    hint: kind === "conversation" ? `resume it: holdfast resume ${name}` : `read its output: holdfast logs ${name}`,
   });
 }
 
 export function checkText(text: string): void {
   // A lone Enter could say yes to something.
-  if (asTyped(text).trim() === "") throw new HoldfastError("usage", "there is nothing to send but control characters");
+  if (asTyped(text).trim() === "") throw new HoldfastError("usage", "the message has only control characters");
   if (text.length <= LONGEST_MESSAGE) return;
   throw new HoldfastError("usage", "a message to an agent has at most a million characters", {
-    hint: "put it into a file, and tell the agent to read that",
+    hint: "put it into a file, and tell the agent to read it",
   });
 }
 
 function approvalWaits(name: string): HoldfastError {
-  return new HoldfastError("approval_waits", `${name} asks for leave, and what is typed could give it`, {
-    hint: `answer it there: holdfast attach ${name}; or type it all the same, with --force`,
+  return new HoldfastError("approval_waits", `${name} waits for an approval, and typed input could answer it`, {
+    hint: `answer it there: holdfast attach ${name}; or type it anyway with --force`,
   });
 }

@@ -16,8 +16,8 @@ export class People {
   find(person: string, asking: SessionId | undefined): Principal {
     const principal = person === "owner" ? this.#ownerOf(asking) : (person as Principal);
     if (isPerson(principal) && this.#scopeOf(principal) !== undefined) return principal;
-    throw new HoldfastError("principal_unknown", `${JSON.stringify(person)} is nobody who could read a message here`, {
-      hint: `say owner, user:NAME (${osUser()} comes in without a token) or token:NAME (holdfast token ls names them)`,
+    throw new HoldfastError("principal_unknown", `${JSON.stringify(person)} cannot read messages here`, {
+      hint: `use owner, user:NAME (${osUser()} needs no token) or token:NAME (holdfast token ls lists them)`,
     });
   }
 

@@ -124,7 +124,7 @@ interface Began {
   turn?: string | null;
 }
 
-const SCREEN = "see what it shows: holdfast screen NAME";
+const SCREEN = "check its screen: holdfast screen NAME";
 
 /** Whoever takes a receipt sees those before it too. */
 export function turnStarted(message: MessageRecord, { run, evidence, turn = null }: Began): Draft[] {

@@ -51,7 +51,7 @@ test("an answer is a message of the child's, in the same transaction, and told t
   bench.append(CHILD, "session.replied", { ...replied, turn: 2, cut: true });
   bench.append(CHILD, "session.turn_failed", { run: 1, turn: 3, toldAt: AT, why: "no credit" });
   expect(bench.told().slice(1)).toEqual([
-    "Its answer at the end of turn 2:\n\nforty-two\n\n[The answer is longer than this.]",
+    "Its answer at the end of turn 2:\n\nforty-two\n\n[The answer is cut off here.]",
     "Its turn 3 failed: no credit",
   ]);
   expect(bench.journal.readAfter(seq, 3).map(({ type }) => type)).toEqual(["session.replied", "message.queued", "session.replied"]);
@@ -78,16 +78,16 @@ test("how it ended is told once no further run of it is due", () => {
   });
   expect(bench.told()).toEqual([]);
   bench.append(CHILD, "session.restart_abandoned", { why: "crash_loop", quickEnds: 5 }, "daemon" as Principal);
-  expect(bench.told()).toEqual(["It has ended: failed (exit 1). What it said: holdfast logs worker"]);
+  expect(bench.told()).toEqual(["It has ended: failed (exit 1). Read its output: holdfast logs worker"]);
   const other = new Bench();
   other.ended(0);
-  expect(other.told()).toEqual(["It has ended: done (exit 0). What it said: holdfast logs worker"]);
+  expect(other.told()).toEqual(["It has ended: done (exit 0). Read its output: holdfast logs worker"]);
 });
 
 test("a parent that stopped it knows; another who did is named", () => {
   for (const [by, told] of [
     [`session:${PARENT}`, []],
-    [ME, ["It has ended: stopped by user:tester. What it said: holdfast logs worker"]],
+    [ME, ["It has ended: stopped by user:tester. Read its output: holdfast logs worker"]],
   ] as const) {
     const bench = new Bench();
     bench.append(CHILD, "session.stop_requested", { run: 1, graceMs: 0 }, by as Principal);

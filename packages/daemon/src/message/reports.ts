@@ -48,7 +48,7 @@ interface Fact {
 function factOf({ type, data }: HoldfastEvent): Fact | undefined {
   if (type === "session.replied") {
     const { turn, toldAt, reply, cut } = data;
-    const rest = cut ? "\n\n[The answer is longer than this.]" : "";
+    const rest = cut ? "\n\n[The answer is cut off here.]" : "";
     return { is: "answer", of: [turn, toldAt], text: `Its answer at the end of turn ${turn}:\n\n${reply}${rest}` };
   }
   if (type === "session.turn_failed") {
@@ -69,7 +69,7 @@ function endOf(child: SessionRecord, event: HoldfastEvent, { journal, sessions }
   const how = child.status === "stopped" && by !== undefined ? `stopped by ${by}` : `${child.status}${exitOf(child)}`;
   const budget = child.budgetExceeded ? `; budget: ${reachedText(child.budgetExceeded)}` : "";
   const look = child.kind === "conversation" ? `holdfast transcript ${child.name}` : `holdfast logs ${child.name}`;
-  return `It has ended: ${how}${budget}. What it said: ${look}`;
+  return `It has ended: ${how}${budget}. Read its output: ${look}`;
 }
 
 function exitOf({ exit }: SessionRecord): string {

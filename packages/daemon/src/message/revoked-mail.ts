@@ -10,7 +10,7 @@ export function revokedMail(messages: MessageQueries): Consequence {
   return ({ type, data }) => {
     if (type !== "token.revoked") return [];
     const why = `the token ${data.name} was revoked before it was read`;
-    const hint = "send it to somebody else: holdfast send --to owner";
+    const hint = "send it to another person: holdfast send --to owner";
     return messages
       .unread({ person: `token:${data.name}` as Principal }, ALL)
       .map((message) => failure(message, { why, hint, known: true }));

@@ -108,7 +108,7 @@ test("without a coordinator it waits, also when the last one is removed; with th
   expect(bench.messages.get("aaaaaaaaaa")).toMatchObject({ state: "queued" });
   bench.coordinate(NEXT, null);
   expect(bench.waitingFor(NEXT)).toEqual(["aaaaaaaaaa"]);
-  expect(bench.messages.get("bbbbbbbbbb")).toMatchObject({ state: "failed", why: "its sender coordinates the group now" });
+  expect(bench.messages.get("bbbbbbbbbb")).toMatchObject({ state: "failed", why: "its sender now coordinates the group" });
   bench.append("group.removed", null, { group: "team", revision: 0 });
   expect(bench.messages.get("aaaaaaaaaa")).toMatchObject({ state: "failed", why: expect.stringContaining("group was removed") });
 });

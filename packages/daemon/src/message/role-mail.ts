@@ -46,5 +46,5 @@ export function roleMail(rooms: {
   };
 }
 
-const OWN = { why: "its sender coordinates the group now", hint: "holdfast group show GROUP says who is in it" };
-const REMOVED = { why: "the group was removed before anybody was given it", hint: "send it to a session: holdfast send NAME" };
+const OWN = { why: "its sender now coordinates the group", hint: "list the members: holdfast group show GROUP" };
+const REMOVED = { why: "the group was removed before the message was delivered", hint: "send it to a session: holdfast send NAME" };

@@ -18,8 +18,8 @@ export function stashWarnings({
     const [owner, taker] = [workspaces.get(id)?.name ?? id, workspaces.get(by)?.name ?? by];
     const again = `git stash apply ${commit}`;
     const texts = {
-      [id]: `Worktrees of a repository share one git stash. The workspace ${taker} popped what was stashed here. To get it back: ${again}. Commit to your branch in place of git stash.`,
-      [by]: `Worktrees of a repository share one git stash. Your git stash pop took the work of the workspace ${owner}. Take its changes out of your files; ${owner} gets them back with: ${again}. Commit to your branch in place of git stash.`,
+      [id]: `Worktrees of a repository share one git stash. The workspace ${taker} popped a stash of this one. To get it back: ${again}. Commit to your branch instead of using git stash.`,
+      [by]: `Worktrees of a repository share one git stash. Your git stash pop took the work of the workspace ${owner}. Remove its changes from your files; ${owner} gets them back with: ${again}. Commit to your branch instead of using git stash.`,
     };
     for (const [workspace, text] of Object.entries(texts)) {
       for (const name of workspaces.sessionsOf(workspace as typeof id)) {
@@ -28,7 +28,7 @@ export function stashWarnings({
         if (messages.isTypedAtOnce(session, { actor: DAEMON })) continue;
         messages
           .send(session, { text, steer: false, actor: DAEMON })
-          .catch((error: unknown) => log(`session ${name}: it was not told of a stash: ${describe(error)}`));
+          .catch((error: unknown) => log(`session ${name}: it could not be warned about a stash: ${describe(error)}`));
       }
     }
   };

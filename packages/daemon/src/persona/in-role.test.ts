@@ -1,3 +1,6 @@
+import { mkdtempDisposableSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Persona, SpawnRequest } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { inRole } from "./in-role.ts";
@@ -54,4 +57,18 @@ test("one for any agent needs one to be said", async () => {
 test("without a persona a request is as it was", async () => {
   const request = { ...REQUEST, persona: undefined };
   expect(await inRole({} as Personas, request)).toBe(request);
+});
+
+test("a file of Claude Code's starts Claude Code where it is installed, and asks for an agent elsewhere", async () => {
+  using bin = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  const env = { HOME: "/home/me", PATH: bin.path };
+  for (const source of ["claude_project", "claude_user"] as const) {
+    await expect(applied({ agent: null, source }, { env })).rejects.toMatchObject({ code: "usage" });
+  }
+  writeFileSync(join(bin.path, "claude"), "", { mode: 0o755 });
+  for (const source of ["claude_project", "claude_user"] as const) {
+    expect((await applied({ agent: null, source }, { env })).agent).toBe("claude");
+    expect((await applied({ agent: null, source }, { env, agent: "demo" })).agent).toBe("demo");
+  }
+  await expect(applied({ agent: null, source: "project" }, { env })).rejects.toMatchObject({ code: "usage" });
 });

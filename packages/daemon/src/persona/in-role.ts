@@ -1,11 +1,12 @@
-import { HoldfastError, type SpawnRequest } from "@holdfast/contract";
+import { HoldfastError, type Persona, type SpawnRequest } from "@holdfast/contract";
+import { findProgram } from "@holdfast/platform";
 import type { Personas } from "./personas.ts";
 
 /** What is to be started, with what its persona says where the request says nothing else. */
 export async function inRole(personas: Personas, request: SpawnRequest): Promise<SpawnRequest> {
   if (request.persona === undefined) return request;
   const persona = await personas.find(request.persona, { cwd: request.cwd, home: request.env.HOME });
-  const agent = request.agent === "" ? persona.agent : request.agent;
+  const agent = request.agent === "" ? (persona.agent ?? ownAgentOf(persona, request)) : request.agent;
   if (agent === null) {
     throw new HoldfastError("usage", `the persona ${persona.name} is for any agent: say which`, {
       hint: `for example: holdfast chat demo --persona ${persona.name}; holdfast agents lists them; or write agent: into its file`,
@@ -25,4 +26,10 @@ export async function inRole(personas: Personas, request: SpawnRequest): Promise
     ...(restricted === undefined || !request.chat ? {} : { tools: restricted }),
     ...(instructions === "" ? {} : { instructions }),
   };
+}
+
+/** A file of Claude Code's is for Claude Code, where that is installed; elsewhere any agent may take the role. */
+function ownAgentOf({ source }: Persona, { env, cwd }: SpawnRequest): string | null {
+  const isClaudes = source === "claude_project" || source === "claude_user";
+  return isClaudes && findProgram("claude", env.PATH, cwd) !== undefined ? "claude" : null;
 }

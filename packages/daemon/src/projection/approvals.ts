@@ -11,7 +11,7 @@ const STATUS_OF: Readonly<Record<Decision, ApprovalStatus>> = { allow: "allowed"
 export const ON_SCREEN = {
   channel: "screen",
   expiresAt: null,
-  otherwise: "it goes on asking on its own screen",
+  otherwise: "it still asks on its own screen",
   reasons: false,
   ask: null,
 } as const;
@@ -116,9 +116,9 @@ export class ApprovalQueries {
     const several = meant.length > 1;
     throw new HoldfastError(
       several ? "approval_ambiguous" : "approval_not_found",
-      several ? `${JSON.stringify(ref)} waits for ${meant.length} approvals` : `nothing that waits is called ${JSON.stringify(ref)}`,
+      several ? `${JSON.stringify(ref)} waits for ${meant.length} approvals` : `no open approval matches ${JSON.stringify(ref)}`,
       {
-        hint: "list what waits: holdfast approvals",
+        hint: "list approvals: holdfast approvals",
         candidates: (several ? meant : open).slice(0, CANDIDATES).map(({ id }) => id),
       },
     );

@@ -228,7 +228,8 @@ export class GroupQueries {
     const paths = this.paths();
     const alike = paths.filter((path) => isAlike(path, input));
     return new HoldfastError("group_not_found", `there is no group ${JSON.stringify(input)}`, {
-      hint: paths.length === 0 ? "there are none yet; make one: holdfast group join GROUP SESSION" : "list them with: holdfast group ls",
+      hint:
+        paths.length === 0 ? "there are no groups yet; create one: holdfast group join GROUP SESSION" : "list groups: holdfast group ls",
       candidates: (alike.length > 0 ? alike : paths).slice(0, CANDIDATES),
     });
   }

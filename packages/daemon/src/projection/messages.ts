@@ -243,8 +243,9 @@ export class MessageQueries {
   }
 
   /** Whether anything was said to it, or may have been: not what was taken back, nor what is known not to have come there. */
-  wasSpokenTo(session: SessionId): boolean {
-    return this.#read("WHERE session = ? AND state <> 'cancelled' AND NOT (state = 'failed' AND known = 1) LIMIT 1", session).length > 0;
+  wasSpokenTo(session: SessionId, since = ""): boolean {
+    const where = "WHERE session = ? AND queued_at >= ? AND state <> 'cancelled' AND NOT (state = 'failed' AND known = 1) LIMIT 1";
+    return this.#read(where, session, since).length > 0;
   }
 
   /** Whether Holdfast has added words of its own to anything that was said to it since. */

@@ -269,7 +269,7 @@ test("a database that lacks what its version promises is damaged: it is set asid
   const db = await at.open();
   expect(pendingReport(db)).toMatchObject({
     why: "damaged",
-    what: `it says that it has the schema ${MIGRATIONS.length}, and has no column limit_exceeded in its table runs`,
+    what: `its schema version is ${MIGRATIONS.length}, but it has no column limit_exceeded in its table runs`,
     seq: was.seq,
     recovered: 5,
     setAside: expect.stringContaining(at.home.setAside),

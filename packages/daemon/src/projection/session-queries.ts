@@ -282,8 +282,8 @@ export class SessionQueries {
     if (byPrefix.length === 1 && byPrefix[0]) return byPrefix[0];
     if (byPrefix.length > 1) {
       const candidates = byPrefix.map((record) => `${record.id} (${record.name})`);
-      throw new HoldfastError("session_ambiguous", `${byPrefix.length} sessions have an id that begins with ${JSON.stringify(ref)}`, {
-        hint: "give more of the id, or the name",
+      throw new HoldfastError("session_ambiguous", `${byPrefix.length} sessions have ids that begin with ${JSON.stringify(ref)}`, {
+        hint: "use more of the id, or the name",
         candidates: candidates.slice(0, CANDIDATES),
       });
     }
@@ -295,7 +295,7 @@ export class SessionQueries {
     const alike = names.filter((name) => isAlike(name, ref));
     const candidates = (alike.length > 0 ? alike : names.slice(-CANDIDATES)).slice(0, CANDIDATES);
     return new HoldfastError("session_not_found", `no session has the name, id or id prefix ${JSON.stringify(ref)}`, {
-      hint: names.length === 0 ? "there are no sessions yet; start one with: holdfast run -- COMMAND" : "list them with: holdfast ls --all",
+      hint: names.length === 0 ? "there are no sessions yet; start one: holdfast run -- COMMAND" : "list sessions: holdfast ls --all",
       candidates,
     });
   }

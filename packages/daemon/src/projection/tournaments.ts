@@ -94,11 +94,11 @@ export class TournamentQueries {
     const names = this.list({ all: true })
       .filter(isKnown)
       .map(({ name }) => name);
-    throw new HoldfastError("tournament_not_found", `no tournament, and no entry of one, has the name or id ${JSON.stringify(ref)}`, {
+    throw new HoldfastError("tournament_not_found", `no tournament and no entry has the name or id ${JSON.stringify(ref)}`, {
       hint:
         names.length === 0
-          ? "there are none yet; start one: holdfast spawn claude --best-of 3 --prompt TEXT"
-          : "list them: holdfast compare --all",
+          ? "there are no tournaments yet; start one: holdfast spawn claude --best-of 3 --prompt TEXT"
+          : "list tournaments: holdfast compare --all",
       candidates: names.slice(-CANDIDATES),
     });
   }

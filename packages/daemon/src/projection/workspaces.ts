@@ -65,7 +65,7 @@ const APPLY: Apply = {
     db.prepare("UPDATE workspaces SET recovery_ref = NULL WHERE id = ?").run(data.id);
   },
   "workspace.stash_taken"(db, { data }) {
-    const note = `a stash of this workspace was popped in another; to get it back: git stash apply ${data.commit}`;
+    const note = `a stash of this workspace was popped in another workspace; to get it back: git stash apply ${data.commit}`;
     db.prepare("UPDATE workspaces SET notes = json_insert(notes, '$[#]', ?) WHERE id = ?").run(note, data.id);
   },
   "workspace.conflicts_changed"(db, { data }) {
@@ -163,14 +163,14 @@ export class WorkspaceQueries {
     throw new HoldfastError(
       several ? "workspace_ambiguous" : "workspace_not_found",
       several
-        ? `${byPrefix.length} workspaces have an id that begins with ${JSON.stringify(ref)}`
+        ? `${byPrefix.length} workspaces have ids that begin with ${JSON.stringify(ref)}`
         : `no workspace has the name, id or id prefix ${JSON.stringify(ref)}`,
       {
         hint: several
-          ? "give more of the id, or the name"
+          ? "use more of the id, or the name"
           : known.length === 0
-            ? "there are none yet; make one with: holdfast workspace create"
-            : "list them with: holdfast workspace ls",
+            ? "there are no workspaces yet; create one: holdfast workspace create"
+            : "list workspaces: holdfast workspace ls",
         candidates: names.slice(-CANDIDATES),
       },
     );

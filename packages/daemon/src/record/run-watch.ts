@@ -15,7 +15,7 @@ import { finishCut, keepToLimit } from "./limit.ts";
 import { Recording, type Segment } from "./recording.ts";
 import type { Size } from "./sample.ts";
 import { Times } from "./times.ts";
-import { Titles } from "./titles.ts";
+import { type News, Titles } from "./titles.ts";
 import { TRANSCRIPT_FILE } from "./transcript.ts";
 
 /** Coarser: replay jumps. Finer: a spinner costs a file write per frame. */
@@ -93,15 +93,15 @@ export class RunWatch implements Disposable {
     return this.#watcher !== undefined;
   }
 
-  /** The titles that its terminal was given since this was last asked. */
-  titles(): string[] {
-    let titles: string[] = [];
-    if (this.#closed) return titles;
+  /** The titles that its terminal was given since the last call, and whether `words` were written. */
+  news(words?: RegExp): News {
+    let news: News = { titles: [], hasWords: false };
+    if (this.#closed) return news;
     this.#carefully(() => {
       this.#size();
-      titles = this.#titles.read(this.#tail?.path);
+      news = this.#titles.read(this.#tail?.path, words);
     });
-    return titles;
+    return news;
   }
 
   /** How long ago it last wrote something, whatever was done to the clock since. */

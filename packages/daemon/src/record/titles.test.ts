@@ -9,15 +9,15 @@ test("each title is told once, also one that comes in two writes or across two s
   using titles = new Titles();
   const [first, second] = [join(directory.path, "output.000000"), join(directory.path, "output.000001")];
   writeFileSync(first, "\x1b]0;before\x07");
-  expect(titles.read(first)).toEqual([]);
+  expect(titles.read(first).titles).toEqual([]);
   appendFileSync(first, "words \x1b]0;◇ Ready\x07 more \x1b]2;✦ Working\x1b\\ and \x1b]0;◇ Re");
-  expect(titles.read(first)).toEqual(["◇ Ready", "✦ Working"]);
+  expect(titles.read(first).titles).toEqual(["◇ Ready", "✦ Working"]);
   appendFileSync(first, "ady again\x07\x1b");
-  expect(titles.read(first)).toEqual(["◇ Ready again"]);
+  expect(titles.read(first).titles).toEqual(["◇ Ready again"]);
   appendFileSync(first, "]0;one more\x07");
   writeFileSync(second, "\x1b]0;the next\x07");
-  expect(titles.read(second)).toEqual(["one more", "the next"]);
-  expect(titles.read(second)).toEqual([]);
+  expect(titles.read(second).titles).toEqual(["one more", "the next"]);
+  expect(titles.read(second).titles).toEqual([]);
 });
 
 test("of a flood the last titles are told (truth 6)", () => {
@@ -27,5 +27,18 @@ test("of a flood the last titles are told (truth 6)", () => {
   writeFileSync(path, "");
   titles.read(path);
   appendFileSync(path, `\x1b]0;first\x07${"x".repeat(1 << 20)}\x1b]0;last\x07`);
-  expect(titles.read(path)).toEqual(["last"]);
+  expect(titles.read(path).titles).toEqual(["last"]);
+});
+
+test("words are found in the output that came since the last call (truth 9)", () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  using titles = new Titles();
+  const path = join(directory.path, "output.000000");
+  writeFileSync(path, "429 before");
+  expect(titles.read(path, /429/).hasWords).toBe(false);
+  appendFileSync(path, "all is well");
+  expect(titles.read(path, /429/).hasWords).toBe(false);
+  appendFileSync(path, "error 429");
+  expect(titles.read(path, /429/).hasWords).toBe(true);
+  expect(titles.read(path, /429/).hasWords).toBe(false);
 });

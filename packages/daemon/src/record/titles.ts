@@ -1,6 +1,6 @@
 /**
- * The titles that a program gives its terminal, read from the end of its recording as it grows: the screen shows only the last of them, and an agent's
- * turn may be over between two looks. The file stays open, so that a spinner in the title costs one read per frame.
+ * Reads the end of a recording as it grows: the titles that a program gives its terminal, and whether it wrote certain words. The screen shows only
+ * the last title, and an agent's turn may end between two looks. The file stays open, so that a spinner in the title costs one read per frame.
  */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 
@@ -16,18 +16,26 @@ const ESC = "\x1b";
 const BEL = "\x07";
 const TITLE = new RegExp(`${ESC}\\][02];([^${BEL}${ESC}]*)(?:${BEL}|${ESC}\\\\)`, "g");
 
+export interface News {
+  titles: string[];
+  /** Whether the output has the words that were asked for. Words that are cut by two reads are missed: they are a hint, not evidence. */
+  hasWords: boolean;
+}
+
 export class Titles implements Disposable {
   #path: string | undefined;
   #file: number | undefined;
   #offset = 0;
 
   /** Those that have come since the last time, the segment that grows being `path`. Of the first segment nothing is told that was there before. */
-  read(path: string | undefined): string[] {
-    if (path === this.#path) return this.#more();
-    const before = this.#more();
+  read(path: string | undefined, words?: RegExp): News {
+    if (path === this.#path) return this.#more(words);
+    const before = this.#more(words);
     const isFirst = this.#path === undefined;
     this.#open(path, isFirst);
-    return isFirst ? [] : [...before, ...this.#more()];
+    if (isFirst) return { titles: [], hasWords: false };
+    const after = this.#more(words);
+    return { titles: [...before.titles, ...after.titles], hasWords: before.hasWords || after.hasWords };
   }
 
   [Symbol.dispose](): void {
@@ -48,8 +56,8 @@ export class Titles implements Disposable {
     }
   }
 
-  #more(): string[] {
-    if (this.#file === undefined) return [];
+  #more(words: RegExp | undefined): News {
+    if (this.#file === undefined) return { titles: [], hasWords: false };
     let read = readSync(this.#file, BUFFER, 0, READ_BYTES, this.#offset);
     if (read === READ_BYTES) {
       this.#offset = Math.max(this.#offset, fstatSync(this.#file).size - READ_BYTES);
@@ -62,7 +70,7 @@ export class Titles implements Disposable {
     // One that is half written is read again with its rest.
     const isHalf = open >= 0 && read - open < LONGEST && !isEnded(bytes.toString("latin1", open));
     this.#offset += isHalf ? open : bytes.at(-1) === 0x1b ? read - 1 : read;
-    return titles;
+    return { titles, hasWords: words?.test(text) ?? false };
   }
 }
 

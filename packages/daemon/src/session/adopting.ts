@@ -90,8 +90,8 @@ export class Adopting implements Disposable {
 
   /** Those that ended meanwhile are gone on with now, others when they end. */
   begin(): void {
-    this.#finishLettingGo().catch((error: unknown) => log(`an adopted agent is not let go: ${describe(error)}`));
-    this.#follow(this.#journal.cursor.seq).catch((error: unknown) => log(`adopted agents are not gone on with: ${describe(error)}`));
+    this.#finishLettingGo().catch((error: unknown) => log(`an adopted agent could not be released: ${describe(error)}`));
+    this.#follow(this.#journal.cursor.seq).catch((error: unknown) => log(`adopted agents are no longer resumed: ${describe(error)}`));
   }
 
   [Symbol.dispose](): void {
@@ -127,7 +127,7 @@ export class Adopting implements Disposable {
         await this.#sessions.resume(id, { fresh: false, why: "resume", actor: DAEMON });
       } catch (error) {
         writePlace(directory, { ...place, resumeWhenEnded: false });
-        log(`session ${id}: ${name} has ended and cannot be gone on with: ${describe(error)}`);
+        log(`session ${id}: ${name} has ended and cannot be resumed: ${describe(error)}`);
       }
     }
   }
@@ -158,7 +158,7 @@ export class Adopting implements Disposable {
 
   async adopt(request: AdoptRequest, actor: Principal): Promise<AdoptReply> {
     if ((request.tmux === undefined) === (request.pid === undefined)) {
-      throw new HoldfastError("usage", "say a pane or a process, one of the two", { hint: "see what there is: holdfast adopt --list" });
+      throw new HoldfastError("usage", "name a pane or a process, not both", { hint: "list candidates: holdfast adopt --list" });
     }
     const name = this.#nameFor(request.name);
     const found = request.tmux ? await this.#inTmux(request.tmux, request.agent) : await this.#byPid(request.pid ?? 0, request.agent);
@@ -189,7 +189,7 @@ export class Adopting implements Disposable {
     const fitting = panesFor(panes, target);
     if (fitting.length === 0) {
       throw new HoldfastError("not_adoptable", `there is no pane ${JSON.stringify(target)} on the tmux server at ${socket}`, {
-        hint: "see what there is: holdfast adopt --list",
+        hint: "list candidates: holdfast adopt --list",
         candidates: [...new Set(panes.map(({ session }) => session))],
       });
     }
@@ -202,12 +202,12 @@ export class Adopting implements Disposable {
     if (first && others.length === 0) return first;
     if (first) {
       throw new HoldfastError("not_adoptable", `there are ${agents.length} agents in ${target}`, {
-        hint: "say which pane: SESSION:WINDOW.PANE",
+        hint: "name the pane: SESSION:WINDOW.PANE",
         candidates: agents.map(({ pane }) => `${pane?.session}:${pane?.window}.${pane?.index}`),
       });
     }
-    throw new HoldfastError("not_adoptable", `no agent that Holdfast knows runs in ${target}`, {
-      hint: "say which it is with --agent NAME (holdfast agents lists them), or --agent shell for the pane's own shell",
+    throw new HoldfastError("not_adoptable", `no known agent is running in ${target}`, {
+      hint: "name it with --agent NAME (holdfast agents lists them), or pass --agent shell for the pane's own shell",
     });
   }
 
@@ -226,14 +226,17 @@ export class Adopting implements Disposable {
 
   async #byPid(pid: number, agent: string | undefined): Promise<Found> {
     const info = inspect(pid);
-    if (!info || info.zombie) throw new HoldfastError("not_adoptable", `there is no process ${pid}`, { hint: "holdfast adopt --list" });
+    if (!info || info.zombie)
+      throw new HoldfastError("not_adoptable", `there is no process ${pid}`, { hint: "list candidates: holdfast adopt --list" });
     if (!isOurs(pid))
-      throw new HoldfastError("not_adoptable", `process ${pid} (${info.name}) is another user's`, { hint: "holdfast adopt --list" });
+      throw new HoldfastError("not_adoptable", `process ${pid} (${info.name}) belongs to another user`, {
+        hint: "list candidates: holdfast adopt --list",
+      });
     const processes = allProcesses();
     const known = agent === undefined ? this.#asAgent(info) : { info, words: wordsOf(pid), profile: this.#profiles.get(agent) };
     if (!known) {
-      throw new HoldfastError("not_adoptable", `process ${pid} (${info.name}) is no agent that Holdfast knows`, {
-        hint: "say which it is with --agent NAME (holdfast agents lists them)",
+      throw new HoldfastError("not_adoptable", `process ${pid} (${info.name}) is not a known agent`, {
+        hint: "name it with --agent NAME (holdfast agents lists them)",
       });
     }
     return { ...known, pane: paneOf(info, { panes: await this.#panes.reachable(tmuxSockets([pid])), processes }) ?? null };
@@ -243,12 +246,14 @@ export class Adopting implements Disposable {
   #refuseOwn({ info, pane }: Found): void {
     const taken = this.#queries.live().find(({ pid, pidStart }) => pid === info.pid && pidStart === info.start);
     if (taken) {
-      throw new HoldfastError("not_adoptable", `it is a session already: ${taken.name}`, { hint: `holdfast attach ${taken.name}` });
+      throw new HoldfastError("not_adoptable", `it is already a session: ${taken.name}`, {
+        hint: `attach to it: holdfast attach ${taken.name}`,
+      });
     }
     const marker = environmentValues("HOLDFAST_RUN", [info.pid]).get(info.pid);
     if (marker !== undefined || pane?.socket === this.#home.tmuxSocket) {
-      throw new HoldfastError("not_adoptable", `process ${info.pid} was started by a session of Holdfast, and belongs to it`, {
-        hint: "see what runs without a record: holdfast orphans",
+      throw new HoldfastError("not_adoptable", `process ${info.pid} belongs to a session of Holdfast, which started it`, {
+        hint: "list processes without a record: holdfast orphans",
       });
     }
   }
@@ -266,8 +271,8 @@ export class Adopting implements Disposable {
     const conversation = request.conversation ?? findConversation(profile, running) ?? conversationIn(words, profile);
     const isAgent = profile.kind === "terminal";
     if (request.resumeWhenEnded && conversation === null) {
-      throw new HoldfastError("conversation_unknown", "which conversation it has is not known, so it could not be gone on with", {
-        hint: "say it with --conversation ID",
+      throw new HoldfastError("conversation_unknown", "its conversation is not known, so it cannot be resumed later", {
+        hint: "pass --conversation ID",
       });
     }
     const program = isAgent ? commandOf(profile, { env, node: process.execPath, programs: this.#programs }) : words;
@@ -379,18 +384,18 @@ function missingOf(found: {
   const isAgent = profile.kind === "terminal";
   const takesUp = profile.conversation?.resume !== undefined;
   const missing = [
-    !pane && "its terminal: only its user can reach it; it is known to run until it ends",
-    pane && "what it said before now: it is recorded from here on",
-    pane?.piped && "a recording: the pane has a pipe already; recording begins when that ends",
-    pane && profile.hooks && "its hooks: it was started without ours, so what it does is read from its screen",
-    pane && isAgent && !profile.screen && "what it does: Holdfast cannot read its screen",
+    !pane && "its terminal: only its user can reach it; Holdfast sees only that it is running",
+    pane && "earlier output: the recording starts now",
+    pane?.piped && "a recording: the pane already has a pipe; recording starts when that ends",
+    pane && profile.hooks && "its hooks: it was started without Holdfast's hooks, so its status is read from its screen",
+    pane && isAgent && !profile.screen && "its status: Holdfast cannot read its screen",
     isAgent &&
       takesUp &&
       found.conversation === null &&
-      `its conversation: which one it has is not known${canFind(profile) ? ", unless its own files tell with its next turn" : ""}; to go on with it once it has ended: holdfast resume NAME --conversation ID`,
-    isAgent && ownArguments(found.words).length > 0 && "its arguments: a next run (holdfast resume) starts without them",
-    !found.hasEnvironment && "its environment: a next run gets none of it",
-    "how it ends: a program that was not started by Holdfast does not tell its exit code",
+      `its conversation: not known${canFind(profile) ? ", unless its own files show it with its next turn" : ""}; to resume it after its end: holdfast resume NAME --conversation ID`,
+    isAgent && ownArguments(found.words).length > 0 && "its arguments: the next run (holdfast resume) starts without them",
+    !found.hasEnvironment && "its environment: the next run starts without it",
+    "its exit code: a program that Holdfast did not start does not report it",
   ];
   return missing.filter((each): each is string => typeof each === "string");
 }

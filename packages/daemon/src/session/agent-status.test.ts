@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { type HookReading, readHook } from "../agent/hooks/hook-rules.ts";
 import { Profiles } from "../agent/profiles/index.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
-import { changeOf, isOwn } from "./agent-status.ts";
+import { changeOf, isOwn, withScreen } from "./agent-status.ts";
 
 const at = (ms: number) => new Date(ms).toISOString();
 const prompted = (ms: number): Evidence => ({ source: "hook", at: at(ms), claim: { turn: "working" }, what: "UserPromptSubmit" });
@@ -36,4 +36,12 @@ test.each(["qwen", "gemini"])("a %s that the agent of a session starts as a tool
   expect(isOwn(begins("clear"), record(heard))).toBe(true);
   expect(isOwn(begins("startup"), record(null))).toBe(true);
   expect(isOwn(begins("startup"), record({ ...heard, evidence: [shows(1000, "idle")] }))).toBe(true);
+});
+
+test("a screen that shows a turn says nothing about background work, and ends none (truth 4)", () => {
+  const idle = (ms: number, background: boolean): Evidence => ({ ...shows(ms, "idle"), claim: { turn: "idle", background } });
+  const kept = withScreen([idle(1000, true)], shows(2000, "working"));
+  expect(kept).toMatchObject([{ at: at(2000), claim: { turn: "working", background: true } }]);
+  expect(withScreen(kept, idle(3000, false))).toMatchObject([{ claim: { turn: "idle", background: false } }]);
+  expect(withScreen([shows(1000, "idle")], shows(2000, "working"))).toEqual([shows(2000, "working")]);
 });

@@ -5,7 +5,8 @@
  * A hook's file is deleted when what follows from it is written, all of it in one transaction. Taken twice it changes nothing: evidence
  * carries its own time, and what is older than what is known says nothing new.
  */
-import type { FSWatcher } from "node:fs";
+import { type FSWatcher, watch } from "node:fs";
+import { basename, dirname } from "node:path";
 import {
   type Attention,
   type Claim,
@@ -20,7 +21,7 @@ import {
 } from "@holdfast/contract";
 import { bootStamp, clockSteps, describe, type Home, log, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
-import { ChatFiles, type Written } from "../agent/chat-files.ts";
+import { ChatFiles, type Known, type Written } from "../agent/chat-files.ts";
 import { dialogOn } from "../agent/dialog.ts";
 import { readHook, type Signal } from "../agent/hooks/hook-rules.ts";
 import { hasHooks } from "../agent/hooks/injection.ts";
@@ -30,7 +31,7 @@ import type { Profiles } from "../agent/profiles/index.ts";
 import { newerThanRecorded, runningVersion } from "../agent/recorded.ts";
 import { startDialogOn } from "../agent/start-dialog.ts";
 import { newestOf, withEvidence } from "../agent/status/evidence.ts";
-import { explain, fuse, REDRAW_MS, SLOW_REDRAW_MS, statusOf } from "../agent/status/fuse.ts";
+import { explain, fuse, LIMIT_REDRAW_MS, REDRAW_MS, SLOW_REDRAW_MS, statusOf } from "../agent/status/fuse.ts";
 import { Looks } from "../agent/status/looks.ts";
 import { readScreen, readTitle, titleRules } from "../agent/status/screen-rules.ts";
 import { readStateFile } from "../agent/status/state-file.ts";
@@ -38,11 +39,14 @@ import { steady } from "../agent/status/steady.ts";
 import { type Host, type RunId, runMarker } from "../host/host.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
+import type { News } from "../record/titles.ts";
 import type { RunObserver } from "./lifecycle.ts";
 import { amendSpec, readSessionFiles } from "./run-files.ts";
 
 /** What a less trusted source saw is believed only some time after what a more trusted one said: then look again. */
 const LOOK_AGAIN_MS = REDRAW_MS + 100;
+/** A dialog that was answered goes while the screen moves. A person sees a status that is later than this as late. */
+const WAITING_MS = 250;
 
 /** A screen that never comes to rest and says the same for this long is believed as one at rest. */
 const UNSETTLED_MS = 2 * REDRAW_MS;
@@ -60,9 +64,11 @@ interface Observed {
   /** What it writes down itself, of one that tells nothing by hooks, and of which conversation that was last read. */
   chat: ChatFiles | undefined;
   chatOf: string | undefined;
-  /** Since when its model owes an answer, by that. */
-  owes: string | null;
+  /** What it does, by that. */
+  known: Known | null;
   watcher: FSWatcher | undefined;
+  /** Of the directory of its state file. */
+  stateWatcher: FSWatcher | undefined;
   looking: boolean;
   /** When it last got anything done, as far as it shows; monotonic. */
   progressAt: number;
@@ -156,10 +162,7 @@ export class AgentStatus implements RunObserver, Disposable {
 
   [Symbol.dispose](): void {
     this.#looks[Symbol.dispose]();
-    for (const { watcher, chat } of this.#observed.values()) {
-      watcher?.close();
-      chat?.[Symbol.dispose]();
-    }
+    for (const observed of this.#observed.values()) close(observed);
     this.#observed.clear();
   }
 
@@ -179,8 +182,9 @@ export class AgentStatus implements RunObserver, Disposable {
       titled: undefined,
       chat: undefined,
       chatOf: undefined,
-      owes: null,
+      known: null,
       watcher,
+      stateWatcher: undefined,
       looking: false,
       progressAt: performance.now(),
       steady: undefined,
@@ -192,11 +196,16 @@ export class AgentStatus implements RunObserver, Disposable {
     if (profile !== TALKS) this.#looks.stir(marker);
   }
 
-  wrote(run: RunId, titles?: () => string[]): void {
+  wrote(run: RunId, news?: (words?: RegExp) => News): void {
     const marker = runMarker(run);
     const observed = this.#observed.get(marker);
     if (!observed) return;
-    if (titles && observed.profile.screen?.some(({ title }) => title)) this.#readTitles(observed, titles());
+    const { screen, urgent } = observed.profile;
+    if (news && (urgent || screen?.some(({ title }) => title))) {
+      const { titles, hasWords } = news(urgent);
+      this.#readTitles(observed, titles);
+      if (hasWords) this.#looks.hurry(marker);
+    }
     // Of one with a screen, output may be a spinner that turns: what it shows tells.
     if (observed.profile !== TALKS) this.#looks.stir(marker);
     if (!observed.profile.screen) this.#moved(observed);
@@ -216,9 +225,9 @@ export class AgentStatus implements RunObserver, Disposable {
       this.#followClock();
       const seen = { ...read, at: new Date().toISOString(), settled: false };
       try {
-        this.#absorb(observed, [...withoutScreens(observed.evidence), seen]);
+        this.#absorb(observed, withScreen(observed.evidence, seen));
       } catch (error) {
-        log(`session ${observed.run.session}: what its title said cannot be taken: ${describe(error)}`);
+        log(`session ${observed.run.session}: its title cannot be used: ${describe(error)}`);
       }
     }
   }
@@ -230,13 +239,13 @@ export class AgentStatus implements RunObserver, Disposable {
 
   /** Whether each prompt that begins a turn is told by what it writes down itself. */
   writesPrompts(run: RunId): boolean {
-    return this.#observed.get(runMarker(run))?.chat !== undefined;
+    return this.#observed.get(runMarker(run))?.chat?.tells ?? false;
   }
 
   /** Whether how those turns end is, too. */
   writesOutcomes(run: RunId): boolean {
     const observed = this.#observed.get(runMarker(run));
-    return observed?.chat !== undefined && observed.profile.transcript?.outcome !== undefined;
+    return observed?.chat?.tells === true && observed.profile.transcript?.outcome !== undefined;
   }
 
   /** Its own files, from the time on that they are there. */
@@ -263,7 +272,7 @@ export class AgentStatus implements RunObserver, Disposable {
       observed.chat = undefined;
       observed.chatOf = undefined;
       this.#looks.order(runMarker(observed.run), 2000);
-      log(`session ${observed.run.session}: what it wrote down cannot be taken: ${describe(error)}`);
+      log(`session ${observed.run.session}: its own files cannot be used: ${describe(error)}`);
     }
   }
 
@@ -271,14 +280,20 @@ export class AgentStatus implements RunObserver, Disposable {
     const record = this.#queries.get(observed.run.session);
     const { chat, env } = observed;
     if (!record || !chat || !env || record.conversation === null || record.startedAt === null) return;
+    // What was written before anybody followed it is over, or shows on its screen.
+    const isFirst = observed.chatOf === undefined;
     observed.chatOf = record.conversation;
-    const { written, owes } = chat.read({ conversation: record.conversation, cwd: record.cwd, env }, record.startedAt);
+    const { written, known } = chat.read({ conversation: record.conversation, cwd: record.cwd, env }, record.startedAt);
+    const { named } = observed.profile.transcript ?? {};
+    const wasWorking = observed.known?.turn === "working" || (!isFirst && written.some((one) => one.known?.turn === "working"));
     // What it owes no more it may do something with: its screen tells.
-    if (observed.owes !== null && owes === null) this.#looks.hurry(runMarker(observed.run));
-    observed.owes = owes;
+    if (wasWorking && known?.turn !== "working") this.#looks.hurry(runMarker(observed.run));
+    observed.known = known;
     if (written.length > 0) this.#moved(observed);
-    for (const one of written) {
-      const evidence = owes === null ? observed.evidence : withOwed(observed.evidence, owes);
+    for (const { known: knownThen, ...one } of written) {
+      // A turn may begin and end between two readings.
+      const then = isFirst ? known : knownThen;
+      const evidence = then === null && !named ? observed.evidence : withKnown(observed.evidence, then);
       this.#absorb(observed, evidence, { signal: asSignal(one, record.conversation) });
     }
   }
@@ -327,8 +342,7 @@ export class AgentStatus implements RunObserver, Disposable {
     // What it has no hooks to say, it may have written down itself after the last look.
     if (observed && !hasHooks(runDirectory(this.#home, run.session, run.run))) this.#absorb(observed, observed.evidence);
     this.#parking?.ended(run);
-    observed?.watcher?.close();
-    observed?.chat?.[Symbol.dispose]();
+    if (observed) close(observed);
     this.#looks.forget(marker);
     this.#observed.delete(marker);
   }
@@ -412,7 +426,7 @@ export class AgentStatus implements RunObserver, Disposable {
       });
     } catch (error) {
       // They stay where they are, and are tried again with the next one and at every sweep.
-      log(`session ${run.session}: what its hooks told cannot be taken: ${describe(error)}`);
+      log(`session ${run.session}: messages of its hooks cannot be used: ${describe(error)}`);
     }
   }
 
@@ -477,7 +491,7 @@ export class AgentStatus implements RunObserver, Disposable {
     let evidence = observed.evidence;
     const file = this.#stateOf(observed, record);
     if (file) evidence = withEvidence(evidence, file);
-    if (observed.chat && !profile.stateFile) evidence = withOwed(evidence, observed.owes);
+    if (observed.chat && !profile.stateFile) evidence = withKnown(evidence, observed.known);
     if (read) {
       const now = Date.now();
       const { lastClaim } = observed;
@@ -491,20 +505,55 @@ export class AgentStatus implements RunObserver, Disposable {
       // Nobody knows yet what comes of the next try after a limit.
       const isTry =
         read.claim.turn === "working" && !read.claim.attention && evidence.some(({ claim }) => claim.attention?.for === "rate_limit");
-      const stays = (settled && !isTry) || goesOn || now - Math.max(since, toldAt) >= UNSETTLED_MS;
+      // No half-drawn frame has the words of a limit.
+      const isLimit = read.claim.attention?.for === "rate_limit";
+      const stays = (settled && !isTry) || isLimit || goesOn || now - Math.max(since, toldAt) >= UNSETTLED_MS;
       // A look replaces the one before: what it does not see any more is not so any more. What moves does not replace what was at rest, where
       // that is weighed against what the agent told; nor does a spinner count, where a hook would have told of a turn.
       const isSpinner = read.claim.turn === "working" && this.#hasSilentHooks(observed);
       const isDoubtful = isTry || (isTold(evidence) ? before !== undefined : isSpinner);
       if (isUndrawn(observed, read.claim, now)) this.#looks.order(runMarker(run), LOOK_AGAIN_MS);
-      else if (stays || !isDoubtful) evidence = [...withoutScreens(evidence), { ...read, at: new Date(now).toISOString(), settled: stays }];
+      else if (stays || !isDoubtful) evidence = withScreen(evidence, { ...read, at: new Date(now).toISOString(), settled: stays });
       else this.#looks.order(runMarker(run), LOOK_AGAIN_MS);
     } else if (settled) {
       evidence = withoutScreens(evidence);
     }
     this.#absorb(observed, evidence, screen ? { seen: { screen, settled } } : {});
     this.#followChat(observed, this.#queries.get(run.session) ?? record);
-    if (read && contradicts(read.claim, evidence)) this.#looks.order(runMarker(run), LOOK_AGAIN_MS);
+    if (read && contradicts(read.claim, evidence)) this.#looks.order(runMarker(run), believedIn(read.claim, evidence));
+    else if (!settled && asksPerson(evidence)) this.#looks.order(runMarker(run), WAITING_MS);
+    this.#followState(observed, record);
+  }
+
+  /** Claude's file is newer than its screen, and changes when nothing is drawn. */
+  #followState(observed: Observed, record: SessionRecord): void {
+    const { stateFile } = observed.profile;
+    if (!stateFile || observed.stateWatcher || record.pid === null || observed.env === undefined) return;
+    const path = stateFile.path({ pid: record.pid, env: observed.env });
+    try {
+      observed.stateWatcher = watch(dirname(path), { persistent: false }, (_, name) => {
+        if (name === null || name === basename(path)) this.#takeState(observed);
+      });
+      observed.stateWatcher.on("error", () => {
+        observed.stateWatcher?.close();
+      });
+    } catch {
+      // There is no directory yet, or no watch left: the file is read with each look.
+    }
+  }
+
+  #takeState(observed: Observed): void {
+    const record = this.#queries.get(observed.run.session);
+    if (!record || this.#observed.get(runMarker(observed.run)) !== observed) return;
+    this.#followClock();
+    const file = this.#stateIfReadable(observed, record);
+    if (!file) return;
+    try {
+      this.#absorb(observed, withEvidence(observed.evidence, file));
+    } catch (error) {
+      log(`session ${observed.run.session}: its state file cannot be used: ${describe(error)}`);
+    }
+    this.#looks.order(runMarker(observed.run), LOOK_AGAIN_MS);
   }
 
   /** An answer is given also where the session's own files are damaged; a look at its screen says so. */
@@ -551,6 +600,24 @@ export class AgentStatus implements RunObserver, Disposable {
   }
 }
 
+function close({ watcher, stateWatcher, chat }: Observed): void {
+  watcher?.close();
+  stateWatcher?.close();
+  chat?.[Symbol.dispose]();
+}
+
+/** Milliseconds until the screen is believed against what the agent has told. */
+function believedIn(shown: Claim, evidence: readonly Evidence[]): number {
+  const toldAt = Math.max(0, ...evidence.filter(isTelling).map(({ at }) => Date.parse(at)));
+  const late = shown.attention?.for === "rate_limit" ? LIMIT_REDRAW_MS : REDRAW_MS;
+  return Math.min(LOOK_AGAIN_MS, Math.max(50, toldAt + late + 10 - Date.now()));
+}
+
+function asksPerson(evidence: readonly Evidence[]): boolean {
+  const attention = fuse(evidence).attention?.value;
+  return attention !== null && attention !== undefined && attention.for !== "rate_limit";
+}
+
 /** A conversation that is not the session's is a subagent's, or one that the agent holds with itself. */
 export function isOwn(
   { conversation, opens }: Pick<Signal, "conversation" | "opens">,
@@ -588,16 +655,24 @@ function saysTheSame(a: Claim, b: Claim): boolean {
 }
 
 /** What an agent without hooks or a state file of its own has written down, and nothing but that. */
-function withOwed(evidence: readonly Evidence[], owes: string | null): Evidence[] {
+function withKnown(evidence: readonly Evidence[], known: Known | null): Evidence[] {
   const others = evidence.filter(({ source }) => source !== "state_file");
-  if (owes === null) return others;
-  return [...others, { source: "state_file", at: owes, claim: { turn: "working" }, what: "its model has not answered yet" }];
+  if (known === null) return others;
+  const what = known.turn === "working" ? "its model has not answered yet" : "its turn is over";
+  return [...others, { source: "state_file", at: known.at, claim: { turn: known.turn }, what }];
 }
 
-function asSignal(written: Written, conversation: string): Signal {
+function asSignal(written: Omit<Written, "known">, conversation: string): Signal {
   const nothing = { prompt: null, reply: null, failure: null, tool: null, directory: null };
   const event = "prompt" in written ? "prompt" : "outcome";
   return { event, claim: {}, conversation, opens: undefined, ...nothing, ...written, written: true };
+}
+
+/** A screen that says nothing about background work, as in a turn, does not end what the screen before said about it. */
+export function withScreen(evidence: readonly Evidence[], seen: Evidence): Evidence[] {
+  const before = evidence.find(({ source, claim }) => (source === "screen" || source === "title") && claim.background !== undefined);
+  const claim = before ? { background: before.claim.background, ...seen.claim } : seen.claim;
+  return [...withoutScreens(evidence), { ...seen, claim }];
 }
 
 function withoutScreens(evidence: readonly Evidence[]): Evidence[] {
@@ -655,7 +730,10 @@ export function changeOf(record: SessionRecord, evidence: Evidence[], hung: bool
   };
 }
 
-/** A hook that the screen had contradicted, and does not any more, tells of the same turn. */
+/** What a hook or the agent's own file told, and the screen had contradicted and does not any more, is of the same turn. */
 function wasTold({ standing }: SessionRecord, by: Evidence | undefined): boolean {
-  return by?.source === "hook" && (standing?.evidence ?? []).some(({ source, at }) => source === by.source && at === by.at);
+  return (
+    (by?.source === "hook" || by?.source === "state_file") &&
+    (standing?.evidence ?? []).some(({ source, at }) => source === by.source && at === by.at)
+  );
 }

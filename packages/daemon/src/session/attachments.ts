@@ -103,7 +103,7 @@ export class Attachments implements Disposable {
         );
         // The same again every few seconds, on a full disk say, says no more.
         if (trouble !== undefined && trouble !== this.#troubles.get(host.name))
-          log(`cannot tell who is attached on ${host.name}: ${trouble}`);
+          log(`cannot list the terminals on ${host.name}: ${trouble}`);
         this.#troubles.set(host.name, trouble);
       }
     });
@@ -195,7 +195,7 @@ export class Attachments implements Disposable {
   }
 
   async #sendAway(host: Host, { client, attachment }: Here): Promise<void> {
-    log(`session ${client.session}: a terminal of ${attachment.principal}, who may not see it, was sent away`);
+    log(`session ${client.session}: a terminal of ${attachment.principal}, who may not see it, was detached`);
     await host.dismiss(client);
   }
 
@@ -254,7 +254,7 @@ export class Attachments implements Disposable {
     const driver = whoDrives(now.here);
     const drafts = draftsOf(now, driver);
     if (drafts.length > 0) this.#journal.append(...drafts);
-    const ask = `; to ask for it: holdfast control request ${this.#sessions.get(now.session)?.name ?? now.session}`;
+    const ask = `; to ask for control: holdfast control request ${this.#sessions.get(now.session)?.name ?? now.session}`;
     // Who leaves it first: two that drive would both have their size count.
     const wrong = now.here.filter((each) => each.drives !== (each === driver)).sort((a, b) => Number(b.drives) - Number(a.drives));
     for (const each of wrong) await host.setPart(each.client, { readOnly: each !== driver });

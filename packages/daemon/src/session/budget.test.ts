@@ -22,8 +22,8 @@ test("a command gets no budget by the configuration; a limit of minutes it may b
 });
 
 test("a limit that nobody would notice is refused where it is asked for, and left out where it is configured", () => {
-  expect(() => budgetFor(shell, { tokens: 5 })).toThrow("nobody would know when shell reaches a limit of tokens");
-  expect(() => budgetFor(untested, { turns: 5 })).toThrow("nobody would know when aider reaches a limit of turns");
+  expect(() => budgetFor(shell, { tokens: 5 })).toThrow("shell does not report its tokens");
+  expect(() => budgetFor(untested, { turns: 5 })).toThrow("aider does not report its turns");
   expect(budgetFor(untested, {}, { turns: 5, tokens: 5, minutes: 5 })).toEqual({ minutes: 5 });
   expect(budgetFor({ profile: untested.profile, kind: "conversation" }, { turns: 5, cost: 1 })).toEqual({ turns: 5, cost: 1 });
 });
@@ -32,5 +32,5 @@ test("a change replaces what it names, takes away what it makes null, and leaves
   expect(changedBudget(terminal, { turns: 5, cost: 1 }, { turns: 10, cost: null, minutes: 3 })).toEqual({ turns: 10, minutes: 3 });
   expect(changedBudget(terminal, null, { turns: 10 })).toEqual({ turns: 10 });
   expect(changedBudget({ profile: undefined, kind: "terminal" }, { turns: 5 }, { turns: null })).toEqual({});
-  expect(() => changedBudget(shell, { minutes: 5 }, { turns: 10 })).toThrow("nobody would know");
+  expect(() => changedBudget(shell, { minutes: 5 }, { turns: 10 })).toThrow("does not report");
 });

@@ -15,9 +15,9 @@ export function budgetFor(
     const given = asked[limit];
     if (given != null && !kept.includes(limit)) {
       const isUnpriced = limit === "cost" && profile.ours !== undefined;
-      const name = isUnpriced ? `; or name its model, which has a price: [agents.${profile.name}.exec] model = "…"` : "";
-      throw new HoldfastError("usage", `nobody would know when ${profile.name} reaches a limit of ${WORDS[limit]}`, {
-        hint: `what can be limited: ${kept.join(", ")}${name}`,
+      const name = isUnpriced ? `; or set its model, which has a price: [agents.${profile.name}.exec] model = "…"` : "";
+      throw new HoldfastError("usage", `${profile.name} does not report its ${WORDS[limit]}, so a limit cannot apply`, {
+        hint: `available limits: ${kept.join(", ")}${name}`,
       });
     }
     // A command that runs for days is no agent that got lost.

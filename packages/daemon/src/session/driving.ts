@@ -61,7 +61,7 @@ export class Driving {
   async #request(record: SessionRecord, { driver, actor }: { driver: AttachmentRecord; actor: Principal }): Promise<ControlReply> {
     const data = { run: record.run, driver: driver.principal };
     this.#journal.append({ type: "session.control_requested", actor, session: record.id, data });
-    await this.#attachments.tell(record.id, driver.id, `${actor} asks for control; to hand it over: holdfast control give ${record.name}`);
+    await this.#attachments.tell(record.id, driver.id, `${actor} requests control; to hand it over: holdfast control give ${record.name}`);
     return this.#reply(record, true);
   }
 
@@ -84,7 +84,10 @@ export class Driving {
     const found = asked ?? (more.length === 0 ? only : undefined);
     if (found) return found;
     throw new HoldfastError("not_attached", `${others.length === 0 ? "nobody else is" : "several others are"} attached to ${record.name}`, {
-      hint: others.length === 0 ? `they attach first: holdfast attach ${record.name}` : "say to whom: --to PRINCIPAL, or their terminal",
+      hint:
+        others.length === 0
+          ? `attach another terminal first: holdfast attach ${record.name}`
+          : "name the recipient: --to PRINCIPAL, or their terminal",
       candidates: others.map(nameOf),
     });
   }
@@ -105,8 +108,8 @@ export class Driving {
     const own = here.filter(({ principal }) => principal === actor);
     const found = own.findLast(({ id }) => id !== driver?.id) ?? own.at(-1);
     if (found) return found;
-    throw new HoldfastError("not_attached", `${actor} has no terminal on ${record.name} that could drive it`, {
-      hint: `attach one that does: holdfast attach --take ${record.name}`,
+    throw new HoldfastError("not_attached", `${actor} has no terminal on ${record.name} that can drive it`, {
+      hint: `attach one: holdfast attach --take ${record.name}`,
     });
   }
 
@@ -115,9 +118,9 @@ export class Driving {
     if (scope !== undefined && grants(scope, "driver")) return;
     throw new HoldfastError(
       "forbidden",
-      `${principal} ${scope === undefined ? "has no token any more" : `has the scope ${scope}`}, and may not drive`,
+      `${principal} ${scope === undefined ? "no longer has a token" : `has the scope ${scope}`}, and may not drive`,
       {
-        hint: "make a token that may: holdfast token create --scope driver",
+        hint: "create a token that may: holdfast token create --scope driver",
       },
     );
   }
@@ -138,7 +141,7 @@ export function refuseWhileDriven(record: SessionRecord, who: Driver): void {
   const driver = driverOf(record);
   if (!driver || driver.principal === who.actor || mayTake(record, who)) return;
   throw new HoldfastError("control_held", `${driver.principal} drives ${record.name}: nothing was typed`, {
-    hint: `a message waits its turn: holdfast send ${record.name}; or ask for it: holdfast control request ${record.name}`,
+    hint: `send a message, which waits its turn: holdfast send ${record.name}; or request control: holdfast control request ${record.name}`,
   });
 }
 
@@ -151,15 +154,18 @@ export function notYours(
   driver: Pick<Attachment, "principal"> | undefined,
 ): HoldfastError {
   const who = driver?.principal ?? "nobody";
-  const decides = who === owner ? "and it is theirs: only they decide that" : `and only they and ${owner}, whose it is, decide that`;
-  return new HoldfastError("control_held", `${who} drives ${name}, ${decides}`, { hint: `ask for it: holdfast control request ${name}` });
+  const decides =
+    who === owner ? "and owns it: only they can give control away" : `and only they and its owner ${owner} can give control away`;
+  return new HoldfastError("control_held", `${who} drives ${name}, ${decides}`, {
+    hint: `request control: holdfast control request ${name}`,
+  });
 }
 
 function named({ name }: SessionRecord, among: readonly AttachmentRecord[], to: string): AttachmentRecord {
   const found = among.findLast(({ principal, terminal, id }) => principal === to || terminal === to || id === to);
   if (found) return found;
-  throw new HoldfastError("not_attached", `${to} has no terminal on ${name} that does not drive`, {
-    hint: `see who is there: holdfast show ${name}`,
+  throw new HoldfastError("not_attached", `${to} has no other terminal on ${name}`, {
+    hint: `list its terminals: holdfast show ${name}`,
     candidates: among.map(nameOf),
   });
 }

@@ -110,15 +110,15 @@ export class Forking {
   ): Promise<Where> {
     const { cwd, workspace, checkpoint } = wanted;
     if ([cwd, workspace, checkpoint].filter((given) => given !== undefined).length > 1)
-      throw new HoldfastError("usage", "a fork works in a directory, in a workspace, or in a new one from a checkpoint", {
-        hint: "give one of --cwd, --workspace and --checkpoint",
+      throw new HoldfastError("usage", "a fork starts in a directory, in a workspace, or in a new one from a checkpoint", {
+        hint: "pass only one of --cwd, --workspace and --checkpoint",
       });
     if (cwd !== undefined || workspace !== undefined) return { files: "given", cwd: cwd ?? record.cwd, workspace };
     const own = record.workspace ? this.#workspaces.queries.get(record.workspace.id) : undefined;
     if (own?.kind === "worktree") return this.#fromCheckpoint(record, own, { number: checkpoint, actor });
     if (checkpoint !== undefined)
-      throw new HoldfastError("checkpoint_not_found", `${record.name} has no checkpoints: it does not work in a worktree of its own`, {
-        hint: `leave --checkpoint out, and its files are copied as they are`,
+      throw new HoldfastError("checkpoint_not_found", `${record.name} has no checkpoints: it has no worktree of its own`, {
+        hint: `omit --checkpoint to copy its current files`,
       });
     checkDirectory(record.cwd, workspaceHint(record));
     const tree = (await findRepository(record.cwd, env))?.tree ?? null;
@@ -160,29 +160,28 @@ export function conversationToFork(
 ): { asked: Asked; conversation: string } {
   const { name, agent, turns } = record;
   const { asked } = spec;
-  const inItsPlace = "begin with nothing remembered: holdfast spawn AGENT --worktree";
+  const inItsPlace = "start a session without a conversation: holdfast spawn AGENT --worktree";
   const refuse = (why: string, hint = inItsPlace) => new HoldfastError("fork_refused", why, { hint });
-  if (record.kind === "shell") throw refuse(`${name} is a ${agent}: it has no conversation that could be copied`);
-  if (record.kind === "conversation")
-    throw refuse(`${name} is talked to in a protocol, in which its agent offers no copy of a conversation`);
-  if (!profile.conversation?.fork) throw refuse(`${agent} cannot carry on a copy of a conversation`);
+  if (record.kind === "shell") throw refuse(`${name} is a ${agent} and has no conversation to copy`);
+  if (record.kind === "conversation") throw refuse(`${name} is a conversation whose agent cannot copy conversations`);
+  if (!profile.conversation?.fork) throw refuse(`${agent} cannot continue a copy of a conversation`);
   if (!asked)
     throw refuse(
-      `${name} was started by a Holdfast that did not keep what a fork needs`,
-      `its next run does: holdfast stop ${name}; holdfast resume ${name}`,
+      `${name} was started by an older Holdfast, without the data that a fork needs`,
+      `its next run has it: holdfast stop ${name}; holdfast resume ${name}`,
     );
   if (choosesItself(profile, asked))
     throw refuse(
-      `${name} was started with words of your own that choose its conversation: ${asked.args.join(" ")}`,
-      "fork it by its agent's own means",
+      `${name} was started with arguments that choose its conversation: ${asked.args.join(" ")}`,
+      "fork it with its agent's own command",
     );
   const original = turns === 0 ? (spec.forkedFrom?.copy ?? spec.forkedFrom?.conversation ?? null) : null;
   const conversation = original ?? conversationWithTurns(record, { profile, kept });
   // What was said in its arguments is in the conversation that is copied.
   if (conversation !== null) return { asked: { ...asked, args: splitPrompt(profile, asked.args).args }, conversation };
   if (turns === 0 || record.conversation !== null)
-    throw refuse(`${name} had no turn yet: there is nothing to copy`, "give it something to do first, or start another: holdfast spawn");
-  throw new HoldfastError("conversation_unknown", `${name} had ${counted(turns, "turn")}, but which conversation that was is not known`, {
+    throw refuse(`${name} has had no turn yet: there is nothing to copy`, "give it a task first, or start another session: holdfast spawn");
+  throw new HoldfastError("conversation_unknown", `${name} had ${counted(turns, "turn")}, but its conversation is not known`, {
     hint: inItsPlace,
   });
 }
@@ -228,7 +227,7 @@ function headOf({ head, number }: Checkpoint): string {
 }
 
 function noCommit(what: string): never {
-  throw new HoldfastError("repository_unusable", `there was no commit yet at ${what}, and a worktree begins from one`, {
-    hint: "make one: git commit --allow-empty -m 'Begin'; or name a directory: --cwd",
+  throw new HoldfastError("repository_unusable", `there was no commit yet at ${what}, and a worktree needs one`, {
+    hint: "create one: git commit --allow-empty -m 'Begin'; or choose a directory: --cwd",
   });
 }

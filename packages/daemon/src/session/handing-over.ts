@@ -36,12 +36,12 @@ export class HandingOver {
     const record = this.#sessions.resolve(ref);
     if (!mayTake(record, who)) throw notTheirs(record, who.actor);
     const recipient = this.#recipient(to);
-    if (recipient === record.owner) throw new HoldfastError("usage", `${record.name} is ${recipient}'s already`);
+    if (recipient === record.owner) throw new HoldfastError("usage", `${record.name} already belongs to ${recipient}`);
     const data = { from: record.owner as Principal, to: recipient, note };
     this.#journal.append({ type: "session.handed_over", actor: who.actor, session: record.id, data });
     // The second trace of it, for a journal that is lost.
     amendSpec(this.#home, record.id, { owner: recipient, handover: { by: who.actor, from: data.from, note } });
-    const text = `${record.name} is ${recipient}'s now${note === null ? "" : `: ${note.replaceAll(/\s+/g, " ")}`}`;
+    const text = `${record.name} now belongs to ${recipient}${note === null ? "" : `: ${note.replaceAll(/\\s+/g, " ")}`}`;
     for (const { id } of record.attachments) await this.#attachments.tell(record.id, id, text.replaceAll(/\p{Cc}/gu, ""));
     return this.#viewOf(record.id);
   }
@@ -51,21 +51,21 @@ export class HandingOver {
     const scope = /^(user|token):\S+$/.test(to) ? this.#scopeOf(to as Principal) : undefined;
     if (scope === "owner" || scope === "driver") return to as Principal;
     if (scope !== undefined) {
-      throw new HoldfastError("forbidden", `${to} has the scope ${scope}, and could do nothing with a session of its own`, {
-        hint: "make a token that can: holdfast token create --scope driver --name NAME",
+      throw new HoldfastError("forbidden", `${to} has the scope ${scope}, which cannot use a session of its own`, {
+        hint: "create a token that can: holdfast token create --scope driver --name NAME",
       });
     }
     const other = /^user:(\S+)$/.exec(to)?.[1];
-    throw new HoldfastError("principal_unknown", `${JSON.stringify(to)} is nobody who could act here`, {
+    throw new HoldfastError("principal_unknown", `${JSON.stringify(to)} cannot act here`, {
       hint: other
-        ? `only ${osUser()} comes in without a token; make one for them: holdfast token create --scope driver --name ${other}, then --to token:${other}`
-        : "say token:NAME (holdfast token ls names them), or user:NAME",
+        ? `only ${osUser()} needs no token; create one for them: holdfast token create --scope driver --name ${other}, then pass --to token:${other}`
+        : "pass token:NAME (holdfast token ls lists them) or user:NAME",
     });
   }
 }
 
 function notTheirs({ name, owner }: SessionRecord, actor: Principal): HoldfastError {
-  return new HoldfastError("forbidden", `${name} is ${owner}'s, and ${actor} may not give it away`, {
-    hint: `only ${owner} may, and those with the scope owner`,
+  return new HoldfastError("forbidden", `${name} belongs to ${owner}, and ${actor} may not hand it over`, {
+    hint: `only ${owner} and principals with the scope owner may`,
   });
 }

@@ -95,7 +95,7 @@ export class KeepAwake implements Disposable {
     if (this.#again) return;
     const command = inhibitor(this.#path);
     if (!command) {
-      this.#fail("there is neither systemd-inhibit nor caffeinate here");
+      this.#fail("neither systemd-inhibit nor caffeinate is installed");
       return;
     }
     const [program = "", ...args] = command;

@@ -26,7 +26,7 @@ export function checkSettable(env: Readonly<Record<string, string>>): void {
   const lost = Object.keys(env).find((name) => !(name in kept));
   if (lost === undefined) return;
   throw new HoldfastError("usage", `the variable ${lost} cannot be set for a run`, {
-    hint: "Holdfast or the shell sets it, or its name or value is not possible in an environment",
+    hint: "Holdfast or the shell sets it, or its name or value is not valid in an environment",
   });
 }
 

@@ -13,7 +13,7 @@ import type { AgentStatus, StatusFollower } from "./agent-status.ts";
 
 /** What a turn has just ended is given this time to go. */
 const AFTER_TURN_MS = 200;
-const AGAIN_MS = 400;
+const AGAIN_MS = 300;
 
 export class LeftRunning implements Disposable {
   readonly #options: { status: AgentStatus; queries: SessionQueries; profiles: Profiles; hosts: ReadonlyMap<HostName, Host> };
@@ -50,7 +50,7 @@ export class LeftRunning implements Disposable {
     if (this.#disposed) return;
     this.#timer ??= setTimeout(() => {
       this.#check()
-        .catch((error: unknown) => log(`what agents have left running cannot be looked for: ${describe(error)}`))
+        .catch((error: unknown) => log(`background processes of agents cannot be checked: ${describe(error)}`))
         .finally(() => {
           this.#timer = undefined;
           if (this.#ended.size > 0) this.#arm(AFTER_TURN_MS);
@@ -76,11 +76,12 @@ export class LeftRunning implements Disposable {
     }
   }
 
-  /** Nothing is said of one that never left anything. */
+  /** Nothing is said of one that never left anything: what it does without a process, its screen tells. */
   #tell(record: SessionRecord, left: readonly ProcessInfo[]): void {
     const background = left.length > 0;
-    if (background === (record.standing?.background ?? false)) return;
-    const what = background ? left.map(({ pid, name }) => `${name} (${pid})`).join(", ") : "nothing that it started runs";
+    const known = record.standing?.evidence.find(({ source }) => source === "processes")?.claim.background ?? false;
+    if (background === known) return;
+    const what = background ? left.map(({ pid, name }) => `${name} (${pid})`).join(", ") : "no background process is running";
     const evidence: Evidence = { source: "processes", at: new Date().toISOString(), claim: { background }, what };
     this.#options.status.learn({ session: record.id, run: record.run }, evidence);
   }

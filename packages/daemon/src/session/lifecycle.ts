@@ -15,6 +15,7 @@ import type { Reserve } from "../journal/reserve.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import { Recording } from "../record/recording.ts";
 import { RunWatch } from "../record/run-watch.ts";
+import type { News } from "../record/titles.ts";
 import { type RecordedExit, readExitFile, writeExitFile } from "./exit-file.ts";
 import { kernelMemoryKills } from "./out-of-memory.ts";
 import { RecorderRepair } from "./recorder-repair.ts";
@@ -39,7 +40,7 @@ export interface FollowUp {
 /** Who wants to know what a live run does. `ended` comes before the end is written. */
 export interface RunObserver {
   began(run: RunId): void;
-  wrote(run: RunId, titles?: () => string[]): void;
+  wrote(run: RunId, news?: (words?: RegExp) => News): void;
   /** Now and then, for who may have missed a notice. */
   look(run: RunId): void;
   ended(run: RunId): void;
@@ -197,7 +198,7 @@ export class Lifecycle implements Disposable {
       this.#journal.settle();
       this.#gaps.tellAgain();
     } catch (error) {
-      log(`facts are waiting to be written: ${describe(error)}`);
+      log(`facts could not be saved yet: ${describe(error)}`);
     }
     for (const watch of this.#watches.values()) watch.look();
     return this.reconcile();
@@ -220,7 +221,7 @@ export class Lifecycle implements Disposable {
     try {
       kept = new Map((await host.list()).map((live) => [runMarker(live), live]));
     } catch (error) {
-      log(`cannot ask ${host.name} what runs; ${counted(records.length, "session")} left as before: ${describe(error)}`);
+      log(`cannot ask ${host.name} for its runs; ${counted(records.length, "session")} left as before: ${describe(error)}`);
       return;
     }
     // All at once: the end of a run waits for its recorder, and a hundred may have ended while no daemon ran.
@@ -312,7 +313,7 @@ export class Lifecycle implements Disposable {
     this.#memoryKills.set(run.session, kernelMemoryKills());
     const record = this.#queries.get(run.session);
     const limit = this.#limitOf(record);
-    const onOutput = (watch: RunWatch) => this.#observer?.wrote(run, () => watch.titles());
+    const onOutput = (watch: RunWatch) => this.#observer?.wrote(run, (words) => watch.news(words));
     const beforeCut = (paths: string[]) => record && this.#hosts.get(record.host)?.rememberFrom(run, paths);
     this.#watches.set(marker, new RunWatch({ directory, onExit, onGap: () => this.#gaps.tell(run), onOutput, limit, beforeCut }));
     this.#gaps.tell(run);

@@ -53,8 +53,8 @@ export class Moving {
       return !client.readOnly && attachment.role === "driver";
     });
     if (others.length === 0) return found;
-    throw new HoldfastError("usage", `several terminals type into ${name}: which one is to move is not known`, {
-      hint: "press the key for the next session there, or detach and attach to the other session",
+    throw new HoldfastError("usage", `several terminals drive ${name}: it is not known which one to move`, {
+      hint: "press the key for the next session in that terminal, or detach and attach to the other session",
     });
   }
 
@@ -67,7 +67,7 @@ export class Moving {
     );
     if (next) return next;
     throw new HoldfastError("nothing_waits", "no other session waits for a person", {
-      hint: "with those that are done with their turn: holdfast next --idle",
+      hint: "include idle sessions: holdfast next --idle",
     });
   }
 
@@ -76,7 +76,7 @@ export class Moving {
     const { principal } = attachment;
     if (!this.#rights.maySee(principal, to.id)) {
       throw new HoldfastError("forbidden", `the terminal was attached by ${principal}, who may not see ${to.name}`, {
-        hint: "attach from a terminal of your own",
+        hint: "attach from your own terminal",
       });
     }
     const mayOnlyLook = asked.readOnly || attachment.readOnly || !this.#rights.mayType(principal, to.id);

@@ -49,7 +49,7 @@ export class Orphans {
     const run = parseRunMarker(orphan.id);
     if (!orphan.adoptable || !run) {
       throw new HoldfastError("orphan_not_adoptable", `${orphan.id} (${orphan.command}) cannot be adopted: ${orphan.why}`, {
-        hint: `it goes on as it is; to end it: holdfast orphans stop ${orphan.id}`,
+        hint: `it keeps running; to end it: holdfast orphans stop ${orphan.id}`,
       });
     }
     const outputPath = join(runDirectory(this.#home, run.session, run.run), "output.000000");
@@ -72,7 +72,7 @@ export class Orphans {
     if (left.length > 0)
       throw new HoldfastError(
         "stop_incomplete",
-        `${counted(left.length, "process", "processes")} of ${orphan.id} still there after SIGKILL`,
+        `${counted(left.length, "process", "processes")} of ${orphan.id} still alive after SIGKILL`,
       );
     if (orphan.kind === "run" && run) for (const host of this.#hosts.values()) await host.remove(run);
     return { orphan, killed: ended };
@@ -83,7 +83,7 @@ export class Orphans {
     const orphan = orphans.find((each) => each.id === id);
     if (orphan) return orphan;
     throw new HoldfastError("orphan_not_found", `there is no orphan ${JSON.stringify(id)}`, {
-      hint: "holdfast orphans ls",
+      hint: "list orphans: holdfast orphans ls",
       candidates: orphans.map((each) => each.id),
     });
   }
@@ -115,12 +115,10 @@ export class Orphans {
   }
 
   #whyRun(run: RunId, name: string | undefined): Pick<Orphan, "why" | "adoptable"> {
-    if (name !== undefined) return { why: `the journal says that run ${run.run} of ${name} has ended`, adoptable: true };
+    if (name !== undefined) return { why: `the journal records that run ${run.run} of ${name} has ended`, adoptable: true };
     const adoptable = this.#hasFiles(run.session);
-    const files = adoptable
-      ? ""
-      : ", and the session's files are gone: what it was started with is not known, so it cannot be a session again";
-    return { why: `the journal knows nothing of it${files}`, adoptable };
+    const files = adoptable ? "" : ", and its session files are gone, so it cannot become a session again";
+    return { why: `the journal has no record of it${files}`, adoptable };
   }
 
   #hasFiles(session: SessionId): boolean {
@@ -157,7 +155,7 @@ export class Orphans {
       run: run?.run ?? null,
       pid: info.pid,
       command: argumentsOf(info.pid).join(" ").trim() || info.name,
-      why: "its run has ended, and nothing keeps its terminal",
+      why: "its run has ended, and its terminal has no keeper",
       adoptable: false,
     };
   }

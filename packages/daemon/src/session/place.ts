@@ -25,8 +25,8 @@ export async function placeFor(
 ): Promise<Place> {
   const { cwd, env, worktree, workspace: ref } = request;
   if (worktree && ref !== undefined)
-    throw new HoldfastError("usage", "a session works in a new worktree or in a workspace that is there, not in both", {
-      hint: "leave out --worktree or --workspace",
+    throw new HoldfastError("usage", "a session uses a new worktree or an existing workspace, not both", {
+      hint: "omit --worktree or --workspace",
     });
   if (worktree) {
     const about = [request.objective, request.prompt].filter((words) => words !== undefined).join("\n\n") || undefined;
@@ -58,7 +58,7 @@ export async function placeFor(
   const workspace = workspaces.queries.resolve(ref);
   if (!existsSync(workspace.path))
     throw new HoldfastError("workspace_removed", `the directory of ${workspace.name} is gone: ${workspace.path}`, {
-      hint: `remove what is left of it: holdfast workspace rm ${workspace.name}`,
+      hint: `remove the rest of it: holdfast workspace rm ${workspace.name}`,
     });
   return { cwd: workspace.path, workspace, isNew: false };
 }

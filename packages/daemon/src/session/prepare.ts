@@ -7,12 +7,14 @@ import {
   checkName,
   HoldfastError,
   type HostName,
+  hasEnded,
   isShortPrompt,
   knownCause,
   newSessionId,
   type Principal,
   type SessionId,
   type SessionKind,
+  type SessionStatus,
   type SpawnRequest,
 } from "@holdfast/contract";
 import { findProgram, type Home, runDirectory, whyUnwritable } from "@holdfast/platform";
@@ -67,6 +69,7 @@ export function prepare(
     /** What the parent is called. */
     parentName?: string | undefined;
     isTaken(name: string): boolean;
+    holder?: Holder;
     workspace?: Spec["workspace"];
     forkedFrom?: Spec["forkedFrom"];
     /** As configured. */
@@ -79,7 +82,7 @@ export function prepare(
   const profile = context.profiles.get(request.agent);
   const kind = request.chat ? "conversation" : profile.kind;
   const budget = budgetFor({ profile, kind }, request.budget, context.budget);
-  const name = nameOf(request, context.isTaken);
+  const name = nameOf(request, context.isTaken, context.holder);
   const cwd = checkDirectory(request.cwd);
   const env = runEnvironment(request.env);
   const program = programOf(request, { profile, env, programs: context.programs });
@@ -202,18 +205,17 @@ function programOf(
 ): string[] {
   const place = { env, node: process.execPath, programs };
   if (!chat && (mode !== undefined || model !== undefined)) {
-    throw new HoldfastError("usage", "a mode and a model are chosen for a conversation", { hint: "add --chat" });
+    throw new HoldfastError("usage", "only a conversation has a mode and a model", { hint: "add --chat" });
   }
   if (!chat && !command && profile.chatOnly)
-    throw new HoldfastError("usage", `${profile.name} has no screen: it can only be talked to`, {
-      hint: `holdfast chat --agent ${profile.name}, or add --chat`,
+    throw new HoldfastError("usage", `${profile.name} has no screen: it runs only as a conversation`, {
+      hint: `run holdfast chat --agent ${profile.name}, or add --chat`,
     });
   if (!chat) return command ?? commandOf(profile, place);
-  if (host === "tmux")
-    throw new HoldfastError("usage", "a conversation has no terminal: it is not kept by tmux", { hint: "leave --host out" });
+  if (host === "tmux") throw new HoldfastError("usage", "a conversation has no terminal and does not run on tmux", { hint: "omit --host" });
   const structured = structuredCommandOf(profile, place);
   if (structured) return structured;
-  throw new HoldfastError("not_offered", `${profile.name} cannot be talked to in a protocol that we know`, {
+  throw new HoldfastError("not_offered", `${profile.name} does not support conversations`, {
     hint: `start it in a terminal: holdfast spawn ${profile.name}`,
   });
 }
@@ -235,8 +237,8 @@ function firstPrompt(
   const asked = withNotes(words, [beginsCommand(prompt) ? null : peers, context ? contextPointer(cwd, prompt) : null]);
   const told = instructions === undefined ? asked : `${asked}\n\n${roleNote(instructions)}`;
   if (chat || isShortPrompt(told)) return told;
-  throw new HoldfastError("usage", "the first prompt has more than 120,000 bytes with the instructions of the role", {
-    hint: "make the persona shorter, or send the prompt once the agent runs",
+  throw new HoldfastError("usage", "the first prompt and the persona's instructions have more than 120,000 bytes", {
+    hint: "shorten the persona, or send the prompt when the agent runs",
   });
 }
 
@@ -259,20 +261,28 @@ export function forget({ id }: Pick<Prepared, "id">, home: Home): void {
   }
 }
 
-export function nameOf(request: SpawnRequest, isTaken: (name: string) => boolean): string {
+export function nameOf(request: SpawnRequest, isTaken: (name: string) => boolean, holder?: Holder): string {
   if (request.name === undefined) return readableName(isTaken);
   const name = checkName(request.name);
-  if (isTaken(name)) throw nameTaken(name);
+  if (isTaken(name)) throw nameTaken(name, holder?.(name)?.status);
   return name;
 }
 
-export function nameTaken(name: string): HoldfastError {
+/** The session that has the name. */
+type Holder = (name: string) => { status: SessionStatus } | undefined;
+
+export function nameTaken(name: string, status?: SessionStatus): HoldfastError {
+  const isOver = status !== undefined && hasEnded(status);
+  if (isOver)
+    return new HoldfastError("name_taken", `an ended session has the name ${JSON.stringify(name)}`, {
+      hint: `continue it: holdfast resume ${name}; remove it: holdfast rm ${name}; rename it: holdfast rename ${name} NEW-NAME`,
+    });
   return new HoldfastError("name_taken", `there is a session named ${JSON.stringify(name)} already`, {
-    hint: `choose another name, or rename or remove that one: holdfast rm ${name}`,
+    hint: `choose another name, or rename that session: holdfast rename ${name} NEW-NAME`,
   });
 }
 
-export function checkDirectory(cwd: string, hint = "choose another with --cwd"): string {
+export function checkDirectory(cwd: string, hint = "choose another directory with --cwd"): string {
   const refuse = (what: string, cause?: unknown) =>
     new HoldfastError("cwd_unusable", `the directory ${JSON.stringify(cwd)} ${what}`, { hint, cause });
   if (!isAbsolute(cwd)) throw refuse("is not an absolute path");
@@ -297,6 +307,8 @@ interface Sought {
   description: string;
   name: string;
   own: string | undefined;
+  /** The command that installs its adapter, where it is known. */
+  adapter: string | undefined;
 }
 
 function agentOf(
@@ -304,15 +316,18 @@ function agentOf(
   { profile, ...place }: { profile: Profile; env: Record<string, string>; programs: string },
 ): Sought {
   const own = chat && !profile.chatOnly ? commandOf(profile, { ...place, node: process.execPath })[0] : undefined;
-  return { description: profile.description, name: profile.name, own };
+  return { description: profile.description, name: profile.name, own, adapter: profile.setup?.adapter };
 }
 
-function missingAdapter({ description, name }: Sought, program: string): HoldfastError {
+function missingAdapter({ description, name, adapter }: Sought, program: string): HoldfastError {
   return new HoldfastError(
     "program_not_found",
     `${description} is installed, but its adapter ${JSON.stringify(program)} is not on the PATH`,
     {
-      hint: `a conversation goes through it: npm install -g @agentclientprotocol/${program}; in a terminal it works without: holdfast spawn ${name}`,
+      hint: adapter
+        ? `conversations need it: ${adapter}; a terminal session works without it: holdfast spawn ${name}`
+        : `conversations need it: install it; a terminal session works without it: holdfast spawn ${name}`,
+      ...(adapter ? { details: { install: adapter } } : {}),
     },
   );
 }
@@ -330,9 +345,9 @@ function checkProgram(
   if (where.agent !== undefined && !program.includes("/")) {
     throw new HoldfastError(
       "program_not_found",
-      `${where.agent.description} is not installed here: there is no program ${JSON.stringify(program)} on the PATH`,
+      `${where.agent.description} is not installed: there is no program ${JSON.stringify(program)} on the PATH`,
       {
-        hint: "install it, or start it from a shell that finds it; holdfast agents lists what was found",
+        hint: "install it, or use a shell that finds it; holdfast agents lists the installed agents",
       },
     );
   }

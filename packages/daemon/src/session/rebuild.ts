@@ -42,7 +42,7 @@ export async function keptRuns(hosts: ReadonlyMap<HostName, Host>): Promise<Kept
     try {
       kept.set(host.name, new Set((await host.list()).filter(({ dead }) => !dead).map(runMarker)));
     } catch (error) {
-      log(`cannot ask ${host.name} what runs: ${describe(error)}`);
+      log(`cannot ask ${host.name} for its runs: ${describe(error)}`);
     }
   }
   return kept;

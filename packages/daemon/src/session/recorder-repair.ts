@@ -40,7 +40,7 @@ export class RecorderRepair {
     try {
       this.#reserve.spend(() => noteGap(recording, end.why ? end : trouble));
     } catch (error) {
-      log(`a hole at the end of ${recording.directory} could not be written down: ${describe(error)}`);
+      log(`a gap at the end of ${recording.directory} could not be saved: ${describe(error)}`);
     }
   }
 }

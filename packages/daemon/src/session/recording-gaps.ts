@@ -32,7 +32,7 @@ export class RecordingGaps {
       this.#untold.delete(runMarker(run));
     } catch (error) {
       this.#untold.set(runMarker(run), run);
-      log(`session ${run.session}: a hole in its recording could not be written down yet: ${describe(error)}`);
+      log(`session ${run.session}: a gap in its recording could not be saved yet: ${describe(error)}`);
     }
   }
 

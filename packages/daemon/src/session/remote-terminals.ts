@@ -265,8 +265,8 @@ async function planFor({ terminals, rights }: Deps, ref: string, who: Comer): Pr
   if (!rights.maySee(actor, plan.session.id)) throw new HoldfastError("forbidden", `${actor} may not see ${plan.session.name}`);
   if (plan.session.host !== "foreign") return plan;
   // The user's own keys and windows are there: from it one gets to everything else in it.
-  throw new HoldfastError("not_in_reach", `${plan.session.name} runs in its user's own tmux, which is not opened to others`, {
-    hint: `look at it: holdfast screen ${plan.session.name}; say something: holdfast send ${plan.session.name}`,
+  throw new HoldfastError("not_in_reach", `${plan.session.name} runs in its user's own tmux, which others cannot attach to`, {
+    hint: `read its screen: holdfast screen ${plan.session.name}; send a message: holdfast send ${plan.session.name}`,
   });
 }
 

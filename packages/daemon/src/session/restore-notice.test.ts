@@ -20,29 +20,26 @@ const named = (name: string) => ({ id: name as SessionId, name });
 test("a report says in whole sentences what happened, what is there, what is lost and what to do next", () => {
   const sessions = { rebuilt: [named("a"), named("b")], removed: [named("c")], unreadable: ["dddddddddd"] };
   expect(noticeOf({ ...REPORT, sessions })).toEqual([
-    "The journal's database was damaged (its write-ahead log is damaged: 1 transaction cannot be read), and another is in its place. Nothing that runs was touched.",
+    "The journal's database was damaged (its write-ahead log is damaged: 1 transaction cannot be read) and was replaced. Running sessions were not touched.",
     "The backup 20261115T111649876Z-240-timer was restored, with 1 later event that could still be read. Event 242 is lost.",
-    "Rebuilt from their files: a, b; that somebody had stopped or looked at them may be forgotten.",
+    "Rebuilt from their files: a, b; whether they had been stopped or viewed may be lost.",
     "Removed, because their files are gone: c.",
-    "Left alone in sessions/, because nothing readable says what they are: dddddddddd.",
-    "The files that were there are in /home/me/damaged/1: delete them when you miss nothing.",
-    "Look through your sessions with: holdfast ls --all. Older backups: holdfast backup ls.",
+    "Left alone in sessions/, because their files cannot be read: dddddddddd.",
+    "The old files are in /home/me/damaged/1: delete them when you miss nothing.",
+    "Check your sessions: holdfast ls --all. List older backups: holdfast backup ls.",
   ]);
 });
 
 test.each(["missing", "empty"])("a database that is %s is not called damaged", (how) => {
   const [first] = noticeOf({ ...REPORT, what: `it is ${how}` });
-  expect(first).toBe(`The journal's database was ${how}, and another is in its place. Nothing that runs was touched.`);
+  expect(first).toBe(`The journal's database was ${how} and was replaced. Running sessions were not touched.`);
 });
 
 test.each<[Partial<RestoreReport>, string]>([
   [{ lost: { until: 300 } }, "Events 242 to 300 are lost."],
   [{ lost: { until: 241 } }, "No event is known to be lost."],
-  [{ lost: { until: null } }, "Whether there was anything after event 241 is not known."],
-  [
-    { salvaged: true, backup: null, lost: { until: 241 } },
-    "Everything that could still be read of it was kept. No event is known to be lost.",
-  ],
+  [{ lost: { until: null } }, "It is not known whether there were events after event 241."],
+  [{ salvaged: true, backup: null, lost: { until: 241 } }, "Everything that could still be read was kept. No event is known to be lost."],
   [
     { backup: null, seq: 0, lost: { until: null } },
     "There was no backup: sessions were rebuilt from their files alone, and their history is lost.",

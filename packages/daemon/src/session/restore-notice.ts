@@ -11,16 +11,16 @@ export function writeNotice(home: Home, report: RestoreReport): void {
 export function noticeOf(report: RestoreReport): string[] {
   const { rebuilt, removed, unreadable } = report.sessions;
   return [
-    `The journal's database ${conditionOf(report.what)}, and another is in its place. Nothing that runs was touched.`,
+    `The journal's database ${conditionOf(report.what)} and was replaced. Running sessions were not touched.`,
     [baseOf(report), lossOf(report)].join(" ").trimEnd(),
-    ...named("Rebuilt from their files", rebuilt, "; that somebody had stopped or looked at them may be forgotten"),
+    ...named("Rebuilt from their files", rebuilt, "; whether they had been stopped or viewed may be lost"),
     ...named("Removed, because their files are gone", removed),
     ...named(
-      "Left alone in sessions/, because nothing readable says what they are",
+      "Left alone in sessions/, because their files cannot be read",
       unreadable.map((name) => ({ name })),
     ),
-    ...(report.setAside === null ? [] : [`The files that were there are in ${report.setAside}: delete them when you miss nothing.`]),
-    "Look through your sessions with: holdfast ls --all. Older backups: holdfast backup ls.",
+    ...(report.setAside === null ? [] : [`The old files are in ${report.setAside}: delete them when you miss nothing.`]),
+    "Check your sessions: holdfast ls --all. List older backups: holdfast backup ls.",
   ];
 }
 
@@ -32,15 +32,15 @@ function conditionOf(what: string): string {
 }
 
 function baseOf(report: RestoreReport): string {
-  if (report.salvaged) return "Everything that could still be read of it was kept.";
-  if (!report.backup && report.seq > 0) return `There was no backup; ${counted(report.recovered, "event")} could still be read of it.`;
+  if (report.salvaged) return "Everything that could still be read was kept.";
+  if (!report.backup && report.seq > 0) return `There was no backup; ${counted(report.recovered, "event")} could still be read.`;
   if (!report.backup) return "There was no backup: sessions were rebuilt from their files alone, and their history is lost.";
   const more = report.recovered === 0 ? "" : `, with ${counted(report.recovered, "later event")} that could still be read`;
   return `The backup ${report.backup.name} was restored${more}.`;
 }
 
 function lossOf({ seq, lost, backup, salvaged }: RestoreReport): string {
-  if (lost.until === null) return backup || salvaged ? `Whether there was anything after event ${seq} is not known.` : "";
+  if (lost.until === null) return backup || salvaged ? `It is not known whether there were events after event ${seq}.` : "";
   if (lost.until <= seq) return "No event is known to be lost.";
   return lost.until === seq + 1 ? `Event ${lost.until} is lost.` : `Events ${seq + 1} to ${lost.until} are lost.`;
 }

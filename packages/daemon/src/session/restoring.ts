@@ -41,8 +41,7 @@ const SHUTDOWN_MS = 120_000;
 /** The same of a program of which nobody knows how it ended. */
 const TOGETHER_AT_SHUTDOWN_MS = 10_000;
 
-const GO_ON =
-  "You were interrupted in the middle of your work: what kept you was ended. See what is done already, and go on with the rest.";
+const GO_ON = "Your work was interrupted: the process that kept you running ended. Check what is already done, and continue with the rest.";
 
 export class Restoring implements Disposable {
   readonly #journal: Journal;
@@ -64,7 +63,7 @@ export class Restoring implements Disposable {
   begin(): void {
     this.#noteShutdown();
     this.#record();
-    this.#follow(this.#journal.cursor.seq).catch((error: unknown) => log(`what is lost is not written down any more: ${describe(error)}`));
+    this.#follow(this.#journal.cursor.seq).catch((error: unknown) => log(`losses are no longer recorded: ${describe(error)}`));
     if (this.#auto) this.#restoreByItself().catch((error: unknown) => log(`restore: ${describe(error)}`));
   }
 
@@ -93,7 +92,8 @@ export class Restoring implements Disposable {
     const generation = how.generation ?? null;
     const planned = wanted.map(({ record, conversation }) => this.#plan(record, conversation));
     if (how.dryRun) return { generation, items: planned };
-    if (this.#running) throw new HoldfastError("restore_running", "a restore is under way", { hint: "wait for it: holdfast restore ls" });
+    if (this.#running)
+      throw new HoldfastError("restore_running", "a restore is already in progress", { hint: "see its progress: holdfast restore ls" });
     const auto = how.auto ?? false;
     const tried = planned.filter(({ outcome }) => outcome === "would");
     this.#running = true;
@@ -132,8 +132,8 @@ export class Restoring implements Disposable {
     const generations = readGenerations(this.#db);
     const generation = generations.find((each) => each.number === number);
     if (!generation) {
-      throw new HoldfastError("generation_not_found", `nothing was lost under the number ${number}`, {
-        hint: "list what was: holdfast restore ls",
+      throw new HoldfastError("generation_not_found", `no loss has the number ${number}`, {
+        hint: "list losses: holdfast restore ls",
         candidates: generations.map((each) => String(each.number)),
       });
     }
@@ -151,10 +151,15 @@ export class Restoring implements Disposable {
   #plan(record: SessionRecord, conversation: string | null): RestoreItem {
     const { id, name, agent } = record;
     const item = { id, name, agent, conversation, hint: null };
-    if (!hasEnded(record.status)) return { ...item, outcome: "skipped", why: "it runs" };
-    if (record.restartAt !== null) return { ...item, outcome: "skipped", why: "its policy starts it again by itself" };
+    if (!hasEnded(record.status)) return { ...item, outcome: "skipped", why: "it is running" };
+    if (record.restartAt !== null) return { ...item, outcome: "skipped", why: "its restart policy starts it again" };
     if (record.kind === "shell" && !isInteractiveShell(record.command)) {
-      return { ...item, outcome: "skipped", why: "a command is not run again by itself", hint: `run it again: holdfast resume ${name}` };
+      return {
+        ...item,
+        outcome: "skipped",
+        why: "commands are not run again automatically",
+        hint: `run it again: holdfast resume ${name}`,
+      };
     }
     try {
       const known = this.#sessions.checkResume(record, { fresh: false, conversation: ofThen(record, conversation), actor: DAEMON });
@@ -174,7 +179,7 @@ export class Restoring implements Disposable {
   }
 
   async #bring(record: SessionRecord, conversation: string | null, item: RestoreItem, actor: Principal): Promise<RestoreItem> {
-    const again = `try again: holdfast restore ${record.name}; or begin anew: holdfast resume ${record.name} --fresh`;
+    const again = `try again: holdfast restore ${record.name}; or start a new conversation: holdfast resume ${record.name} --fresh`;
     try {
       const { prompt } = await this.#sessions.resume(record.id, {
         fresh: false,
@@ -188,13 +193,13 @@ export class Restoring implements Disposable {
         { id: record.id, run },
         { ms: SHOWS_MS, signal: this.#ending.signal },
       );
-      if (!now) return { ...item, outcome: "failed", why: "it was removed meanwhile" };
+      if (!now) return { ...item, outcome: "failed", why: "it was removed" };
       if (state === "ended") {
         const how = now.exit?.signal ?? (now.exit?.code == null ? now.status : `exit code ${now.exit.code}`);
-        const hint = `see what it said: holdfast logs ${record.name}; ${again}`;
-        return { ...item, outcome: "failed", why: `it was started, and ended at once (${how})`, hint };
+        const hint = `read its output: holdfast logs ${record.name}; ${again}`;
+        return { ...item, outcome: "failed", why: `it was started and ended at once (${how})`, hint };
       }
-      const hint = `look at it: holdfast attach ${record.name}`;
+      const hint = `attach to it: holdfast attach ${record.name}`;
       const asks = now.standing?.attention?.for;
       // Before it has read anything of its conversation.
       if (asks === "login" || asks === "trust")
@@ -208,7 +213,7 @@ export class Restoring implements Disposable {
         const why = item.why.replace("goes on", "went on");
         if (prompt === "withheld") return { ...item, outcome: "back", why, hint: repeatHint(record) };
         if (record.standing?.turn !== "working") return { ...item, outcome: "back", why };
-        const goOn = `to have it go on: holdfast send ${record.name} 'go on where you were'`;
+        const goOn = `to let it continue: holdfast send ${record.name} 'continue where you were'`;
         return { ...item, outcome: "back", why: `${why}; it was in the middle of a turn`, hint: goOn };
       }
       const started = prompt === "withheld" ? `it runs, and ${WITHHELD}` : "it runs; that it is ready does not show";
@@ -255,7 +260,7 @@ export class Restoring implements Disposable {
     const sessions = lost.map(({ id, name, lostRun, conversation }) => ({ id, name, run: lostRun ?? 0, conversation }));
     const data = { number: (generations[0]?.number ?? 0) + 1, why, sessions } as const;
     this.#journal.append({ type: "generation.recorded", actor: DAEMON, session: null, data });
-    log(`${counted(sessions.length, "session")} lost (${why}); to bring them back: holdfast restore`);
+    log(`${counted(sessions.length, "session")} lost (${why}); to restore them: holdfast restore`);
   }
 
   async #follow(from: number): Promise<void> {
@@ -275,20 +280,20 @@ export class Restoring implements Disposable {
     if (!this.list().due.some(({ outcome }) => outcome === "would")) return;
     const since = new Date(Date.now() - TRIES_WITHIN_MS).toISOString();
     const tries = this.#journal.readAfter(0, 1000, { types: ["restore.started"], since }).filter(({ data }) => data.auto === true);
-    if (tries.length >= MOST_TRIES) return log(`restore: tried ${tries.length} times by itself; now somebody has to: holdfast restore`);
+    if (tries.length >= MOST_TRIES) return log(`restore: tried ${tries.length} times automatically; now run: holdfast restore`);
     const { items } = await this.run({ dryRun: false, actor: DAEMON, auto: true });
     log(`restore: ${items.map(({ name, outcome }) => `${name} ${outcome}`).join(", ")}`);
   }
 }
 
-const WITHHELD = "was not handed the first prompt again, which an earlier run may have executed";
+const WITHHELD = "did not get the first prompt again, because an earlier run may have executed it";
 
 function startsAnew({ promptedRun }: SessionRecord): string {
   return promptedRun === null ? "begins anew: no conversation of it is known" : `begins anew, and ${WITHHELD}`;
 }
 
 function repeatHint({ name }: SessionRecord): string {
-  return `to repeat it: holdfast stop ${name}; holdfast resume ${name} --repeat-prompt; to say something else: holdfast send ${name} TEXT`;
+  return `to repeat it: holdfast stop ${name}; holdfast resume ${name} --repeat-prompt; to send another message: holdfast send ${name} TEXT`;
 }
 
 /** What a session was in when it was lost, where that is not what it would go on with by itself. */

@@ -22,11 +22,11 @@ export function conversationToResume(
   const { name } = record;
   const { fresh, conversation, onlyKnown, kept, opened } = how;
   if (isRunning(record.status)) {
-    throw new HoldfastError("session_running", `${name} is running`, { hint: `look at it: holdfast attach ${name}` });
+    throw new HoldfastError("session_running", `${name} is running`, { hint: `attach to it: holdfast attach ${name}` });
   }
   if (record.host === "foreign" && record.pid !== null && isSameProcess(record.pid, record.pidStart ?? "")) {
-    throw new HoldfastError("session_running", `the agent of ${name} still runs, on its own (pid ${record.pid})`, {
-      hint: `leave it first; or adopt it again: holdfast adopt --pid ${record.pid}`,
+    throw new HoldfastError("session_running", `the agent of ${name} is still running on its own (pid ${record.pid})`, {
+      hint: `end it first; or adopt it again: holdfast adopt --pid ${record.pid}`,
     });
   }
   if (fresh || (record.status === "created" && conversation === undefined)) return null;
@@ -39,7 +39,7 @@ export function conversationToResume(
       "conversation_unknown",
       `${known.length === 0 ? "no" : "more than one"} conversation of ${name} begins with ${conversation}`,
       {
-        hint: `see them all: holdfast show ${name}`,
+        hint: `list its conversations: holdfast show ${name}`,
         candidates: record.conversations.map(({ id }) => id),
       },
     );
@@ -50,14 +50,14 @@ export function conversationToResume(
   // Its words are in the transcript before its agent opens one: without one, the agent was told nothing.
   if (record.kind === "conversation") return opened();
   const turns = record.host === "foreign" ? "ran before it was adopted" : `had ${counted(record.turns, "turn")}`;
-  throw new HoldfastError("conversation_unknown", `${name} ${turns}, but which conversation that was is not known`, {
-    hint: `begin a new one: holdfast resume ${name} --fresh${record.host === "foreign" ? `; or say which: --conversation ID` : ""}`,
+  throw new HoldfastError("conversation_unknown", `${name} ${turns}, but its conversation is not known`, {
+    hint: `start a new one: holdfast resume ${name} --fresh${record.host === "foreign" ? `; or name it: --conversation ID` : ""}`,
   });
 }
 
 export function workspaceHint({ name, status, workspace }: SessionRecord): string {
   const again = `holdfast ${status === "created" ? "start" : "resume"} ${name}`;
   return workspace === null
-    ? `make it again, then: ${again}`
-    : `bring its workspace back: holdfast workspace recover ${workspace.name}; then: ${again}`;
+    ? `create it again, then run: ${again}`
+    : `recover its workspace: holdfast workspace recover ${workspace.name}; then run: ${again}`;
 }

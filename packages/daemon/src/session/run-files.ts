@@ -176,8 +176,8 @@ export function readSessionFiles(home: Home, session: SessionId): { spec: Spec; 
   const spec = readSpec(home, session);
   const env = readEnvironment(home, session);
   if (!spec || env === undefined) {
-    throw new HoldfastError("session_damaged", `the files a new run of ${session} would start from are damaged or missing`, {
-      hint: `look at spec.json and env in ${directory}; start a new session instead`,
+    throw new HoldfastError("session_damaged", `the files for a new run of ${session} are damaged or missing`, {
+      hint: `check spec.json and env in ${directory}; or start a new session`,
     });
   }
   return { spec, env };

@@ -191,7 +191,7 @@ export class Sessions {
 
   /** Throws what a start in a new worktree would be refused for, before anything is made. */
   checkNew(request: SpawnRequest): void {
-    nameOf(request, (name) => this.isTaken(name));
+    nameOf(request, (name) => this.isTaken(name), this.#holder);
     checkStart({ ...request, worktree: { setup: true } }, { profiles: this.#profiles, programs: this.#programs });
     if (request.prompt !== undefined) promptWords(this.#profiles.get(request.agent), request.prompt);
   }
@@ -201,7 +201,7 @@ export class Sessions {
     this.#host(request.chat ? "native" : (request.host ?? this.#usualHost));
     this.#memberships?.check(request.groups ?? [], { parent: null });
     if (request.workspace === undefined) checkDirectory(request.cwd);
-    const name = nameOf(request, (each) => this.isTaken(each));
+    const name = nameOf(request, (each) => this.isTaken(each), this.#holder);
     const { cwd, ...place } = await plannedPlace(request, { workspaces: this.#workspaces, name, actor });
     checkAsked({ ...request, cwd }, { profiles: this.#profiles, programs: this.#programs });
     if (request.prompt !== undefined && !request.chat) promptWords(this.#profiles.get(request.agent), request.prompt);
@@ -221,7 +221,7 @@ export class Sessions {
     const asked = underWay ?? (known && { actor: known.owner, parent: known.parent });
     // What was begun by somebody else is not theirs to hear of, nor to be written over.
     const isOthers = asked ? asked.actor !== actor || asked.parent !== parent : this.isTaken(id) || this.#hasPast(id);
-    if (isOthers) throw new HoldfastError("usage", `${id} is the id or the name of another session`, { hint: "leave it out: one is made" });
+    if (isOthers) throw new HoldfastError("usage", `${id} is the id or the name of another session`, { hint: "omit it: one is generated" });
     if (underWay) return underWay.spawning;
     const spawning = (known ? this.#spawnAgain(known, actor) : this.#spawn(request, how)).finally(() => this.#spawning.delete(id));
     this.#spawning.set(id, { spawning, actor, parent });
@@ -244,7 +244,7 @@ export class Sessions {
   async #spawn(request: SpawnRequest, { actor, parent = null, fork, ...made }: SpawnOrder): Promise<Session & { notes: string[] }> {
     const host = this.#host(request.chat ? "native" : (request.host ?? this.#usualHost));
     const isTaken = (name: string) => this.isTaken(name);
-    const name = nameOf(request, isTaken);
+    const name = nameOf(request, isTaken, this.#holder);
     checkStart(request, { profiles: this.#profiles, programs: this.#programs });
     const groups = this.#memberships?.check(request.groups ?? [], { parent }) ?? [];
     const place = await placeFor(request, { workspaces: this.#workspaces, name, actor, ...made });
@@ -287,6 +287,7 @@ export class Sessions {
       parent,
       parentName: starter?.name,
       isTaken: (name) => this.isTaken(name),
+      holder: this.#holder,
       workspace: workspace && { id: workspace.id, env: this.#workspaces.environmentOf(workspace) },
       forkedFrom,
       budget: this.#budget,
@@ -347,10 +348,18 @@ export class Sessions {
     const { asked, instructions, chat } = (turns > 0 ? undefined : readSpec(this.#home, id)) ?? {};
     if (asked && forkedFrom) return movedNote({ from: this.#queries.get(forkedFrom.session)?.cwd, to: cwd }, words);
     if (asked?.prompt !== null) return null;
-    const role = instructions === undefined ? null : roleNote(instructions);
+    const role = roleIn(instructions);
     const peers = beginsCommand(words) ? null : (this.#memberships?.introduction({ ...record, tools: chat?.tools }) ?? null);
     const pointer = asked.context === false ? null : contextPointer(cwd, words);
     return [role, peers, pointer].filter((note) => note !== null).join("\n\n") || null;
+  }
+
+  /** The session that has a name. */
+  readonly #holder = (name: string) => this.#queries.byName(name);
+
+  /** What tells an agent its role; null: it has none. */
+  roleOf(id: SessionId): string | null {
+    return roleIn(readSpec(this.#home, id)?.instructions);
   }
 
   /** The next run of a session that has ended, with what it was started with, as its policy wants it. */
@@ -483,7 +492,7 @@ export class Sessions {
     const record = this.#queries.resolve(ref);
     const name = checkName(options.name);
     if (name === record.name) return this.#view(record);
-    if (this.isTaken(name)) throw nameTaken(name);
+    if (this.isTaken(name)) throw nameTaken(name, this.#holder(name)?.status);
     this.#journal.append({ type: "session.renamed", actor: options.actor, session: record.id, data: { from: record.name, name } });
     amendSpec(this.#home, record.id, { name });
     // Only what somebody who is attached reads at the bottom of the screen: not worth failing a rename that has happened.
@@ -616,8 +625,8 @@ function forkedFromOf({ copy, ...from }: NonNullable<Spec["forkedFrom"]>): Forke
 /** Whoever stops a tree has seen all of it. */
 function refuseFromStopped(parent: SessionRecord | undefined): void {
   if (!parent?.stopRequested) return;
-  throw new HoldfastError("session_ended", `${parent.name} is being stopped: it starts nothing any more`, {
-    hint: `what it began can be gone on with: holdfast resume ${parent.name}`,
+  throw new HoldfastError("session_ended", `${parent.name} is being stopped and cannot start sessions`, {
+    hint: `continue its work: holdfast resume ${parent.name}`,
   });
 }
 
@@ -627,4 +636,8 @@ function refuseFromStopped(parent: SessionRecord | undefined): void {
  */
 function refusedToGoOn({ run, standing, exit }: SessionRecord): boolean {
   return run > 1 && standing === null && exit !== null && exit.code !== null && exit.code !== 0;
+}
+
+function roleIn(instructions: string | undefined): string | null {
+  return instructions === undefined ? null : roleNote(instructions);
 }

@@ -15,18 +15,14 @@ export function sharedWith(queries: SessionQueries, record: SessionRecord, profi
 }
 
 export function sharedRefusal({ name, agent, cwd }: SessionRecord, other: string, { canChoose }: { canChoose: boolean }): HoldfastError {
-  const anyway = canChoose ? `to resume it whosever it is: holdfast resume ${name} --conversation ${shellWord(cwd)}; ` : "";
-  return new HoldfastError(
-    "conversation_unknown",
-    `${agent} keeps one conversation for each directory, and ${other} worked in ${cwd}, too`,
-    {
-      hint: `${anyway}to begin a new one: holdfast resume ${name} --fresh`,
-    },
-  );
+  const anyway = canChoose ? `to resume it anyway: holdfast resume ${name} --conversation ${shellWord(cwd)}; ` : "";
+  return new HoldfastError("conversation_unknown", `${agent} keeps one conversation per directory, and ${other} also worked in ${cwd}`, {
+    hint: `${anyway}to start a new one: holdfast resume ${name} --fresh`,
+  });
 }
 
 export function sharedNote({ agent }: SessionRecord, other: string): string {
-  return `${agent} keeps one conversation for each directory, and ${other} works there as well: only the last can be resumed; --worktree keeps them apart`;
+  return `${agent} keeps one conversation per directory, and ${other} also works there: only the last one can be resumed; --worktree keeps them apart`;
 }
 
 /** A session hears no name of one that it cannot reach, and does not go on with what that said. */

@@ -184,11 +184,11 @@ export class Starting {
 function checkRepeat({ name, agent }: SessionRecord, { prompt, drops }: { prompt: string | null; drops: boolean | undefined }): void {
   if (prompt === null)
     throw new HoldfastError("usage", `${name} was started without a first prompt`, {
-      hint: `say something to it: holdfast send ${name} TEXT`,
+      hint: `send it a message: holdfast send ${name} TEXT`,
     });
   if (!drops) return;
-  throw new HoldfastError("not_offered", `${agent} takes no prompt together with the conversation it goes on with`, {
-    hint: `resume it, then: holdfast send ${name} TEXT; or begin a new one: holdfast resume ${name} --fresh --repeat-prompt`,
+  throw new HoldfastError("not_offered", `${agent} takes no prompt when it continues a conversation`, {
+    hint: `resume it, then run: holdfast send ${name} TEXT; or start a new conversation: holdfast resume ${name} --fresh --repeat-prompt`,
   });
 }
 

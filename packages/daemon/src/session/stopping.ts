@@ -132,9 +132,13 @@ export class Stopping {
     const running = this.#queries.tree(record.id).filter(({ id, status }) => id !== record.id && !hasEnded(status));
     if (running.length === 0) throw notRunning(record);
     const names = running.map(({ name }) => name).join(", ");
-    throw new HoldfastError("session_ended", `${record.name} has ended (${record.status}); sessions that it started still run: ${names}`, {
-      hint: `stop them: holdfast stop ${record.name} --tree`,
-    });
+    throw new HoldfastError(
+      "session_ended",
+      `${record.name} has ended (${record.status}); sessions that it started are still running: ${names}`,
+      {
+        hint: `stop them: holdfast stop ${record.name} --tree`,
+      },
+    );
   }
 
   /** Of one that is to be stopped already. What ended by itself meanwhile is as good as stopped. */
@@ -163,8 +167,8 @@ export class Stopping {
       await this.#lifecycle.reconcile();
       await this.#checkRoom(record);
       if (!(await this.#lifecycle.ended(record.id, END_NOTICE_MS))) {
-        throw new HoldfastError("stop_incomplete", `the processes of ${record.name} are gone, but its keeper does not say so`, {
-          hint: `read ${this.#home.log}`,
+        throw new HoldfastError("stop_incomplete", `the processes of ${record.name} are gone, but its keeper has not reported the end`, {
+          hint: `see ${this.#home.log}`,
         });
       }
     }
@@ -177,7 +181,7 @@ export class Stopping {
       const { actor, graceMs } = by;
       this.#reserve.spend(() => writeStopFile(runDirectory(this.#home, run.session, run.run), { actor, graceMs }));
     } catch (error) {
-      log(`session ${run.session}: only the journal knows that run ${run.run} was stopped: ${describe(error)}`);
+      log(`session ${run.session}: only the journal records that run ${run.run} was stopped: ${describe(error)}`);
     }
   }
 
@@ -188,7 +192,7 @@ export class Stopping {
     // A keeper that could not write it tries again by itself.
     if (this.#reserve.release() && (await this.#lifecycle.ended(record.id, AGAIN_MS))) return;
     throw new HoldfastError(trouble.code, `the processes of ${record.name} are gone, but ${trouble.message}`, {
-      hint: "its end is recorded by itself as soon as that is possible again",
+      hint: "its end will be recorded as soon as that is possible again",
       cause: trouble,
     });
   }

@@ -70,8 +70,8 @@ export class Survivors {
   async refuse(record: SessionRecord): Promise<void> {
     const program = await this.#lasting(record);
     if (!program) return;
-    throw new HoldfastError("session_running", `the program of ${record.name} still runs without its terminal (pid ${program.pid})`, {
-      hint: `end it first: holdfast stop ${record.name}`,
+    throw new HoldfastError("session_running", `the program of ${record.name} is still running without its terminal (pid ${program.pid})`, {
+      hint: `stop it first: holdfast stop ${record.name}`,
     });
   }
 
@@ -136,7 +136,7 @@ export function stillThere(name: string, left: readonly ProcessInfo[]): Holdfast
   const which = left.map(({ pid, name: program }) => `${pid} (${program})`).join(", ");
   return new HoldfastError(
     "stop_incomplete",
-    `${counted(left.length, "process", "processes")} of ${name} still there after SIGKILL: ${which}`,
+    `${counted(left.length, "process", "processes")} of ${name} still alive after SIGKILL: ${which}`,
     {
       hint: "they may wait for a device or a network file system; try again later",
     },

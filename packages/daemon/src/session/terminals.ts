@@ -137,13 +137,13 @@ export class Terminals {
   async next(ref: string, pressed: { client: string; pid: number }): Promise<{ session: Session }> {
     const { moving, rights } = this.#attended ?? {};
     const here = runningOne(this.#queries, ref);
-    if (!moving || !rights) throw new HoldfastError("not_attached", `nobody is attached to ${here.name}`);
+    if (!moving || !rights) throw new HoldfastError("not_attached", `no terminal is attached to ${here.name}`);
     const terminal = await moving.pressing(runOf(here), { key: pressed.client, pid: pressed.pid });
     const { principal, readOnly } = terminal.attachment;
     const to = runningOne(this.#queries, moving.next(principal, here.id, { chats: true }).id);
     this.#noteAttach(to, { actor: principal, readOnly: readOnly || !rights.mayType(principal, to.id), take: false });
     if (await moving.move(terminal, to, { readOnly: false })) return { session: this.#view(to) };
-    throw new HoldfastError("not_attached", `the terminal does not show ${runMarker(runOf(here))} any more`);
+    throw new HoldfastError("not_attached", `the terminal no longer shows ${runMarker(runOf(here))}`);
   }
 
   async detach(ref: string, actor: Principal): Promise<{ session: Session; detached: number }> {

@@ -12,8 +12,8 @@ export async function sendText(
   const text = withoutPasteEnd(options.text);
   const { bracketedPaste } = await host.screen(options.run);
   if (!bracketedPaste && !options.force && /[\r\n]/.test(text)) {
-    throw new HoldfastError("paste_refused", `${options.name} would take each line as a command of its own: it has not asked for pastes`, {
-      hint: "send one line, or type them all the same with --force",
+    throw new HoldfastError("paste_refused", `${options.name} would run each line as a command: it does not accept pastes`, {
+      hint: "send one line, or type them anyway with --force",
     });
   }
   const { bytes, waiting } = await (bracketedPaste ? paste(host, { ...options, text }) : type(host, { ...options, text }));

@@ -36,7 +36,9 @@ export class Tasks {
   get(id: string): Task {
     const task = this.#queries.get(id);
     if (task) return task;
-    throw new HoldfastError("task_not_found", `there is no task ${JSON.stringify(id)}`, { hint: "it went with its session, or never was" });
+    throw new HoldfastError("task_not_found", `no task has the id ${JSON.stringify(id)}`, {
+      hint: "it was removed with its session, or never existed",
+    });
   }
 
   list(filter: Parameters<TaskQueries["list"]>[0]): Task[] {

@@ -118,15 +118,15 @@ export class Tournaments {
     if (!repository)
       throw new HoldfastError(
         "repository_unusable",
-        `${request.cwd} is not in a git repository, and each agent of a tournament has a worktree of its own`,
+        `${request.cwd} is not in a git repository, and each entry of a tournament needs a worktree`,
         {
-          hint: "make it one: git init && git add . && git commit -m 'Begin'",
+          hint: "create one: git init && git add . && git commit -m 'Begin'",
         },
       );
     for (const [i] of agents.entries()) {
       const other = this.#workspaces.queries.byName(`${name}-${i + 1}`);
       if (other)
-        throw new HoldfastError("name_taken", `there is a workspace named ${other.name} already`, {
+        throw new HoldfastError("name_taken", `a workspace named ${other.name} already exists`, {
           hint: `choose another name: --name NAME; or remove it: holdfast workspace rm ${other.name}`,
         });
     }
@@ -147,8 +147,8 @@ export class Tournaments {
     const isTheirs = by.parent === null || known.owner === by.actor;
     if (isTheirs && known.prompt === request.prompt && agents && known.agents.length === request.count) return known;
     const why = isTheirs ? ", with another prompt or other agents" : "";
-    throw new HoldfastError("name_taken", `there is a tournament named ${name} already${why}`, {
-      hint: `choose another name: --name NAME; or see how it stands: holdfast compare ${name}`,
+    throw new HoldfastError("name_taken", `a tournament named ${name} already exists${why}`, {
+      hint: `choose another name: --name NAME; or see its state: holdfast compare ${name}`,
     });
   }
 
@@ -261,7 +261,7 @@ export class Tournaments {
       this.#journal.append({ type: "tournament.kept", actor, session: null, data });
     }
     const removed = await this.#tidy(others, { request, actor, notes });
-    if (chosen.session && !hasEnded(chosen.session.status)) notes.push(`${chosen.session.name} still runs, in a workspace that is merged`);
+    if (chosen.session && !hasEnded(chosen.session.status)) notes.push(`${chosen.session.name} is still running in a merged workspace`);
     return { tournament: await this.view(this.queries.resolve(record.id)), merged, removed, notes };
   }
 
@@ -326,15 +326,15 @@ async function atMost<T>(count: number, items: readonly T[], act: (item: T) => P
 }
 
 function notStarted(record: TournamentRecord, ref: string, entries: readonly Entry[]): HoldfastError {
-  return new HoldfastError("tournament_not_found", `no entry of ${record.name} that was started is named ${JSON.stringify(ref)}`, {
-    hint: `see which there are: holdfast compare ${record.name}`,
+  return new HoldfastError("tournament_not_found", `${record.name} has no started entry named ${JSON.stringify(ref)}`, {
+    hint: `list its entries: holdfast compare ${record.name}`,
     candidates: entries.flatMap(({ workspace }) => workspace?.name ?? []),
   });
 }
 
 function keptAlready(record: TournamentRecord, entries: readonly Entry[]): HoldfastError {
   const kept = entries.find(({ workspace }) => workspace?.id === record.kept)?.workspace?.name ?? record.kept;
-  return new HoldfastError("tournament_kept", `of ${record.name}, ${kept} was kept already`, {
-    hint: "what was removed comes back with: holdfast workspace recover NAME; then merge it: holdfast workspace merge NAME",
+  return new HoldfastError("tournament_kept", `${kept} of ${record.name} was already kept`, {
+    hint: "bring a removed entry back: holdfast workspace recover NAME; then merge it: holdfast workspace merge NAME",
   });
 }

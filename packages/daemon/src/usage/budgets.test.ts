@@ -314,7 +314,7 @@ test("a session may go on with more than it has used, and not with as much", () 
   expect(refusal({ turns: 2 })).toMatchObject({
     code: "budget_spent",
     message: "api has used up its budget: turn limit 2 reached (2 used)",
-    hint: "allow it more: holdfast resume api --budget turns=4; or no limit: --budget turns=off",
+    hint: "raise the limit: holdfast resume api --budget turns=4; or remove it: --budget turns=off",
   });
   bench.spent = { ...NO_SPENT, input: 200_000 };
   expect(refusal({ turns: 3, tokens: 200_000 })?.hint).toContain("tokens=400k");

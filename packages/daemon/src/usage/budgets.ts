@@ -14,6 +14,7 @@ import {
   type EventData,
   HoldfastError,
   hasEnded,
+  moreText,
   nearText,
   reachedText,
   type Session,
@@ -79,7 +80,7 @@ export class Budgets implements Accounts, Disposable {
 
   begin(): void {
     const { journal, sessions } = this.#rooms;
-    this.#follow(journal.cursor.seq).catch((error: unknown) => log(`budgets are not kept any more: ${describe(error)}`));
+    this.#follow(journal.cursor.seq).catch((error: unknown) => log(`budgets are no longer enforced: ${describe(error)}`));
     for (const record of sessions.budgeted()) {
       this.#check(record);
       this.#tellNear(record);
@@ -315,7 +316,7 @@ export class Budgets implements Accounts, Disposable {
 }
 
 function nearNote(told: string): string {
-  return `[Holdfast: ${told}. At the limit this session is stopped. Finish what matters most, and say what is left.]`;
+  return `[Holdfast: ${told}. At the limit this session is stopped. Finish the most important work, and say what is left.]`;
 }
 
 function isThere({ status, restartAt }: SessionRecord): boolean {
@@ -328,10 +329,10 @@ function sharedOf({ tokens, cost }: Budget): Budget {
 }
 
 function refusalOf(name: string, whose: string, spent: Use & { used: number }): HoldfastError {
-  const what = name === whose ? `${name} has used up its budget` : `${name} may not start: the budget of ${whose} is used up`;
-  const more = `holdfast resume ${whose} --budget ${spent.limit}=${roomFor(spent)}`;
+  const what = name === whose ? `${name} has used up its budget` : `${name} cannot start: the budget of ${whose} is used up`;
+  const more = `holdfast resume ${whose} --budget ${spent.limit}=${moreText(spent)}`;
   return new HoldfastError("budget_spent", `${what}: ${reachedText(spent)}`, {
-    hint: `allow it more: ${more}; or no limit: --budget ${spent.limit}=off`,
+    hint: `raise the limit: ${more}; or remove it: --budget ${spent.limit}=off`,
   });
 }
 
@@ -345,11 +346,4 @@ function factOf({ run }: SessionRecord, { limit, allowed, used }: Use): EventDat
 
 function rounded(amount: number): number {
   return Math.round(amount * 1e6) / 1e6;
-}
-
-/** As much again, beyond what is used: a limit below that would be refused once more. */
-function roomFor({ limit, allowed, used }: Use & { used: number }): string {
-  const more = Math.max(allowed * 2, used + allowed);
-  if (limit === "cost") return (Math.ceil(rounded(more * 100)) / 100).toFixed(2);
-  return more >= 10_000 ? `${Math.ceil(more / 1000)}k` : String(Math.ceil(rounded(more)));
 }

@@ -1,10 +1,23 @@
 /** What a model costs: the list that comes with Holdfast, and what config.toml says in its place or beside it. */
-import { HoldfastError } from "@holdfast/contract";
+import type { KnownKeys, Setting } from "@holdfast/contract";
+import { WrongSetting } from "@holdfast/platform";
 import { PRICE_LIST, type Price } from "./price-list.ts";
 
 const KEYS = { input: "input", output: "output", cache_read: "cacheRead", cache_write: "cacheWrite" } as const;
 
-export const PRICE_KEYS = { input: true, output: true, cache_read: true, cache_write: true } as const;
+const price = (key: keyof typeof KEYS, what: string): Setting => ({
+  about: `The price of ${what}, in US dollars for a million tokens. Default: the price list of Holdfast, where it has the model.`,
+  takes: "a number of at least 0",
+  usual: null,
+  example: `${key} = 3.0`,
+});
+
+export const PRICE_KEYS = {
+  input: price("input", "input tokens"),
+  output: price("output", "output tokens"),
+  cache_read: price("cache_read", "tokens read from the cache"),
+  cache_write: price("cache_write", "tokens written to the cache"),
+} as const satisfies KnownKeys;
 
 /** Null: not known. */
 export interface Tokens {
@@ -62,9 +75,8 @@ export function readPrices({ table, file }: { table: unknown; file: string }): P
       const given = values[key];
       if (given === undefined) continue;
       if (typeof given !== "number" || !(given >= 0)) {
-        throw new HoldfastError("usage", `${file}: ${path}.${key} is not a price: ${JSON.stringify(given)}`, {
-          hint: `in dollars for a million tokens, for example: ${key} = 3.0`,
-        });
+        const hint = `in dollars per million tokens, for example: ${key} = 3.0`;
+        throw new WrongSetting({ file, key: `${path}.${key}`, what: `is not a price: ${JSON.stringify(given)}`, hint });
       }
       price[kind] = given;
     }
@@ -75,5 +87,5 @@ export function readPrices({ table, file }: { table: unknown; file: string }): P
 
 function tableOf(value: unknown, { file, path }: { file: string; path: string }): Record<string, unknown> {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw new HoldfastError("usage", `${file}: ${path} is not a table`, { hint: 'for example: [prices."my-model"]' });
+  throw new WrongSetting({ file, key: path, what: "is not a table", hint: 'for example: [prices."my-model"]' });
 }

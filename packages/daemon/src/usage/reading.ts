@@ -45,7 +45,7 @@ export class UsageReading implements Disposable {
   /** `lastStart`: where in the journal the last daemon began. */
   begin(lastStart: number): void {
     const { journal, sessions } = this.#rooms;
-    this.#follow(journal.cursor.seq).catch((error: unknown) => log(`usage is not read any more: ${describe(error)}`));
+    this.#follow(journal.cursor.seq).catch((error: unknown) => log(`usage is no longer read: ${describe(error)}`));
     for (const { id } of [...sessions.live(), ...sessions.endedAfter(lastStart)]) void this.read(id);
   }
 
@@ -60,7 +60,7 @@ export class UsageReading implements Disposable {
     const before = this.#reading.get(session) ?? Promise.resolve();
     const reading = before
       .then(() => this.#read(session))
-      .catch((error: unknown) => log(`session ${session}: what it used cannot be read: ${describe(error)}`))
+      .catch((error: unknown) => log(`session ${session}: its usage cannot be read: ${describe(error)}`))
       .finally(() => {
         if (this.#reading.get(session) === reading) this.#reading.delete(session);
       });

@@ -57,8 +57,8 @@ export async function findCheckpoint(place: Place, number: number): Promise<Chec
   throw new HoldfastError("checkpoint_not_found", `there is no checkpoint ${number}`, {
     hint:
       first === undefined
-        ? "the workspace has none yet; make one with: holdfast checkpoint create"
-        : `there are ${first} to ${last}; list them with: holdfast checkpoint ls`,
+        ? "the workspace has none yet; create one: holdfast checkpoint create"
+        : `there are ${first} to ${last}; list them: holdfast checkpoint ls`,
   });
 }
 

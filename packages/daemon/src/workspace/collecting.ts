@@ -96,7 +96,7 @@ export class Collecting {
     const { files, commits } = await lossesOf(tree, { env });
     if (isGone) {
       const why = `its directory is gone: ${path}`;
-      const keeps = `${why}, but its branch has ${counted(commits.length, "commit")} of its own; to bring it back: holdfast workspace recover ${what}`;
+      const keeps = `${why}, but its branch has ${counted(commits.length, "commit")} of its own; to recover it: holdfast workspace recover ${what}`;
       return [commits.length > 0 ? { kind: "gone", what, id, why: keeps } : { kind: "gone", what, id, why, act: remove("gone") }];
     }
     const tip = await commitOf(path, "HEAD", env);
@@ -131,7 +131,7 @@ export class Collecting {
         kind: "entry",
         what: path,
         id: null,
-        why: `git lists it in ${repo}, and it is not there`,
+        why: `git lists it in ${repo}, but it does not exist`,
         act: () => git(repo, ["worktree", "remove", "--force", "--force", path], { env, direct: true }),
       }));
   }
@@ -145,7 +145,7 @@ export class Collecting {
       // Of another home, which shares the repository: not ours to delete.
       const record = this.#queries.get(id);
       if (ref === "" || !record || age < olderThanMs) return [];
-      const why = `what was kept of ${record.name}, removed ${counted(Math.floor(age / 86_400_000), "day")} ago`;
+      const why = `recovery data of ${record.name}, removed ${counted(Math.floor(age / 86_400_000), "day")} ago`;
       return [{ kind: "recovery", what: ref, id, why, act: () => this.#forget({ repo, ref, record }, { env, actor }) }];
     });
   }
@@ -169,12 +169,12 @@ export class Collecting {
       const path = join(this.#directory, name);
       const what = { kind: "unknown" as const, what: path, id: null };
       if (readFiles(path)?.making) {
-        found.push({ ...what, why: "it is being made, or could not be: the next start of the daemon looks at it again" });
+        found.push({ ...what, why: "it is being created, or its creation failed: the daemon checks it again at its next start" });
         continue;
       }
       const holds = await workIn(path, env);
       if (holds !== undefined) found.push({ ...what, why: `it belongs to no workspace, but ${holds}` });
-      else found.push({ ...what, why: "it belongs to no workspace, and holds nothing of its own", act: () => removeUnknown(path, env) });
+      else found.push({ ...what, why: "it belongs to no workspace and has no files of its own", act: () => removeUnknown(path, env) });
     }
     return found;
   }
@@ -197,15 +197,15 @@ async function workIn(path: string, env: Environment): Promise<string | undefine
   for (const entry of readdirSync(path, { withFileTypes: true })) {
     const inner = join(path, entry.name);
     if (!entry.isDirectory()) {
-      if (!/^(workspace\.json|set-?up.*|recovering)$/.test(entry.name)) return `it holds ${inner}`;
+      if (!/^(workspace\.json|set-?up.*|recovering)$/.test(entry.name)) return `it contains ${inner}`;
     } else if (!existsSync(join(inner, ".git"))) {
-      if (readdirSync(inner).length > 0) return `it holds ${inner}`;
+      if (readdirSync(inner).length > 0) return `it contains ${inner}`;
     } else {
       const status = await tryGit(inner, ["status", "--porcelain", "-z", "-uall", "--ignore-submodules=dirty"], { env });
       if (status.code !== 0) return `git cannot read ${inner}`;
       if (parts(status.stdout).length > 0) return `${inner} has uncommitted files`;
       const own = await git(inner, ["rev-list", "--max-count=1", "HEAD", "--not", "--branches", "--remotes", "--tags"], { env });
-      if (own !== "") return `${inner} has commits that no branch has`;
+      if (own !== "") return `${inner} has commits that are on no branch`;
       if (readContext(inner).files.some(({ state }) => state === "written")) return `${inner} has a Working Context`;
     }
   }

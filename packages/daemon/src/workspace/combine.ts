@@ -60,7 +60,7 @@ const USAGE = 129;
 async function tooOld(directory: string): Promise<HoldfastError> {
   const version = (await git(directory, ["version"])).replace(/^git version /, "");
   return new HoldfastError("git_failed", `git ${version} merges only in a working tree`, {
-    hint: "squash and rebase take git 2.38 or newer; where the base has not moved on, they are not needed",
+    hint: "--squash and --rebase need git 2.38 or newer; without new commits on the base, neither is needed",
   });
 }
 
@@ -112,13 +112,9 @@ async function commitsToReplay({ directory, base, tip, merged }: Sides, options:
   for (let at = 0; at + 7 < fields.length; at += 9) {
     const [id = "", parent = "", tree = "", name = "", email = "", date = "", subject = "", message = ""] = fields.slice(at, at + 8);
     if (parent === "") {
-      throw new HoldfastError(
-        "merge_refused",
-        `commit ${id.slice(0, 8)} ${subject} begins a history of its own and cannot be put on top of another`,
-        {
-          hint: "take all of it as one commit: --squash",
-        },
-      );
+      throw new HoldfastError("merge_refused", `commit ${id.slice(0, 8)} ${subject} starts a separate history and cannot be rebased`, {
+        hint: "merge as one commit: --squash",
+      });
     }
     const isEmpty = (await git(directory, ["rev-parse", `${parent}^{tree}`], options)) === tree;
     originals.push({ id, parent, isEmpty, author: { name, email, date }, subject, message });
@@ -166,7 +162,7 @@ export async function signsCommits(directory: string, options: GitOptions): Prom
 function conflict(files: string[], where = ""): HoldfastError {
   const what = files.length === 1 ? "the same file" : `the same ${files.length} files`;
   return new HoldfastError("merge_conflict", `both sides changed ${what}${where}; nothing was changed`, {
-    hint: "resolve it in the workspace: merge or rebase it onto its base there, then try again",
+    hint: "resolve it in the workspace: merge its base into it or rebase it, then try again",
     candidates: files,
   });
 }

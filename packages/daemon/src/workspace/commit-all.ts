@@ -62,9 +62,9 @@ function embeddedRepositories(paths: readonly string[]): HoldfastError {
   const names = paths.map((path) => Buffer.from(path, "latin1").toString());
   return new HoldfastError(
     "merge_refused",
-    `${names.join(", ")} in the workspace is a repository of its own, and no commit can hold its files; nothing was changed`,
+    `${names.join(", ")} in the workspace is a separate repository, and a commit cannot hold its files; nothing was changed`,
     {
-      hint: "make it a submodule there, add it to .gitignore, or move it away; then try again",
+      hint: "make it a submodule, add it to .gitignore, or move it away; then try again",
       candidates: names,
     },
   );
@@ -78,7 +78,7 @@ async function refuseWithoutFilter(tree: string, options: GitOptions): Promise<v
     if (files.length === 0) continue;
     throw new HoldfastError(
       "merge_refused",
-      `the filter ${name} is only in the repository's own configuration, and is not run: nothing was changed`,
+      `the filter ${name} is defined only in the repository's own configuration and is not run: nothing was changed`,
       {
         hint: `commit these files in the workspace yourself, or define the filter for all your repositories: git config --global filter.${name}.clean COMMAND`,
         candidates: files,
@@ -112,7 +112,7 @@ async function hook(tree: string, args: readonly string[], options: GitOptions):
   if (code === 0) return;
   if (/not a git command/.test(stderr)) return refuseUnasked(tree, args[0] ?? "", options);
   throw new HoldfastError("merge_refused", `the hook ${args[0]} refuses the commit: ${(stderr + stdout).trim() || `exit code ${code}`}`, {
-    hint: "mend what it says in the workspace, then try again",
+    hint: "fix the problem in the workspace, then try again",
   });
 }
 
@@ -120,7 +120,7 @@ async function hook(tree: string, args: readonly string[], options: GitOptions):
 async function refuseUnasked(tree: string, name: string, options: GitOptions): Promise<void> {
   const file = resolve(tree, await git(tree, ["rev-parse", "--git-path", `hooks/${name}`], options));
   if (!existsSync(file)) return;
-  throw new HoldfastError("merge_refused", `the hook ${name} cannot be asked about the commit: that takes git 2.36`, {
+  throw new HoldfastError("merge_refused", `the hook ${name} cannot check the commit: that needs git 2.36`, {
     hint: `commit it yourself: git -C ${tree} commit`,
   });
 }
@@ -136,7 +136,7 @@ export async function landCommit(
   const moved = await tryGit(tree, ["update-ref", "-m", "commit: holdfast workspace merge", "HEAD", commit, head], options);
   if (moved.code === 0) return;
   await git(tree, ["reset", "--quiet"], options);
-  throw new HoldfastError("merge_refused", "somebody committed in the workspace at the same moment; nothing was merged", {
+  throw new HoldfastError("merge_refused", "another commit was made in the workspace at the same moment; nothing was merged", {
     hint: "try again",
   });
 }

@@ -148,8 +148,8 @@ test("a git that cannot be asked at all is named, with what it takes", async () 
   olderGit(repository, 'case "$*" in *merge-tree*) echo "usage" >&2; exit 129;; version) echo "git version 2.30.2"; exit 0;; esac');
   await expect(ask(repository, [sides.a, sides.b])).rejects.toMatchObject({
     code: "git_failed",
-    message: "git 2.30.2 cannot tell whether two workspaces would merge",
-    hint: "it takes git 2.38 or newer",
+    message: "git 2.30.2 cannot check whether two workspaces would merge",
+    hint: "install git 2.38 or newer",
   });
 });
 

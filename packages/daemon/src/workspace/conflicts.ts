@@ -74,8 +74,8 @@ async function askAlone({ repository, pair, scratchName, signal }: Omit<MergeQue
 
 async function tooOld(directory: string): Promise<HoldfastError> {
   const version = (await git(directory, ["version"])).replace(/^git version /, "");
-  return new HoldfastError("git_failed", `git ${version} cannot tell whether two workspaces would merge`, {
-    hint: "it takes git 2.38 or newer",
+  return new HoldfastError("git_failed", `git ${version} cannot check whether two workspaces would merge`, {
+    hint: "install git 2.38 or newer",
   });
 }
 

@@ -2,10 +2,10 @@
 import { CONTEXT_FILES, type ContextFileName } from "@holdfast/contract";
 
 const TEMPLATES: Readonly<Record<ContextFileName, readonly [heading: string, belongs: string]>> = {
-  "background.md": ["Background", "What this work is for, what is known about it, and what must not be forgotten."],
-  "plan.md": ["Plan", "What is to be done, step by step, and which steps are done."],
-  "working-log.md": ["Working log", "What was done, decided and found out, the newest last; also what did not work."],
-  "results-summary.md": ["Results", "What came of it, in the end: what changed, how it was checked, what is left."],
+  "background.md": ["Background", "The purpose of this work, the known facts, and the constraints."],
+  "plan.md": ["Plan", "The steps to do, and which of them are done."],
+  "working-log.md": ["Working log", "Work done, decisions and findings, the newest last; also failed attempts."],
+  "results-summary.md": ["Results", "The outcome: the changes, how they were checked, and the open points."],
 };
 
 export function template(name: ContextFileName): string {
@@ -15,7 +15,7 @@ export function template(name: ContextFileName): string {
 
 /** `about`: what somebody wants done, in their own words. */
 export function backgroundOf(about: string): string {
-  return `${template("background.md")}\n## As it was asked for\n\n${about.trim()}\n`;
+  return `${template("background.md")}\n## The request\n\n${about.trim()}\n`;
 }
 
 /** Nothing was added to how it began. */
@@ -28,8 +28,8 @@ export function isEmpty(name: ContextFileName, text: string): boolean {
 export function pointerTo(directory: string): string {
   const [background, plan, log, results] = CONTEXT_FILES;
   return (
-    `[Working Context: ${directory}/ keeps what is known of this work, also by agents before you. First read ${background} (what it is for), ${plan} ` +
-    `(what to do), ${log} (what was done and found out) and ${results} there. Keep ${plan} and ${log} up to date as you work, and write ` +
-    `${results} at the end. Git ignores them: do not commit them, and where a tool refuses ignored files, use the shell.]`
+    `[Working Context: ${directory}/ keeps the knowledge about this work, also from earlier agents. First read ${background} (purpose), ${plan} ` +
+    `(steps), ${log} (work done and findings) and ${results} there. Keep ${plan} and ${log} up to date as you work, and write ` +
+    `${results} at the end. Git ignores these files: do not commit them. If a tool refuses ignored files, use the shell.]`
   );
 }

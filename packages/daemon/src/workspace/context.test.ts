@@ -80,7 +80,7 @@ describe("a Working Context (CAVE-03 workspaces)", () => {
     expect(readdirSync(elsewhere)).toEqual([]);
     rmSync(join(root, ".holdfast"), { recursive: true, force: true });
     writeFileSync(join(root, ".holdfast"), "");
-    expect(() => makeContext(root)).toThrow(/is no directory/);
+    expect(() => makeContext(root)).toThrow(/is not a directory/);
   });
 
   test("does not follow a link in place of one of its files, nor of its .gitignore", () => {
@@ -101,7 +101,7 @@ describe("a Working Context (CAVE-03 workspaces)", () => {
 
   test("says that its directory is read-only, and lets a start go on", () => {
     using _ = readOnly(root);
-    expect(() => makeContext(root)).toThrow(/nothing can be written to .*: it is read-only/);
+    expect(() => makeContext(root)).toThrow(/cannot write to .*: it is read-only/);
     expect(tryContext(root, { umask: 0o022 })).toMatch(/no Working Context: .*read-only/);
   });
 
@@ -109,7 +109,7 @@ describe("a Working Context (CAVE-03 workspaces)", () => {
     writeContextFile(root, "plan.md", { text: "one", digest: null });
     const digest = readContext(root).files[1]?.digest;
     writeFileSync(place("plan.md"), "two");
-    expect(() => writeContextFile(root, "plan.md", { text: "three", digest })).toThrow(/changed by somebody else/);
+    expect(() => writeContextFile(root, "plan.md", { text: "three", digest })).toThrow(/has changed since/);
     writeContextFile(root, "plan.md", { text: "three", digest: readContext(root).files[1]?.digest });
     expect(readContext(root).files[1]).toMatchObject({ text: "three", state: "written", bytes: 5, cut: false });
     expect(() => writeContextFile(root, "plan.md", { text: "é".repeat(500_001) })).toThrow(/at most 1 MB/);

@@ -102,8 +102,8 @@ export function writeContextFile(
     const directory = makeDirectories(root, umask);
     const now = readContextFile(directory, name);
     if (digest !== undefined && digest !== now.digest) {
-      throw new HoldfastError("context_changed", `${name} was changed by somebody else meanwhile`, {
-        hint: "read it again, and write what is to be there then",
+      throw new HoldfastError("context_changed", `${name} has changed since you read it`, {
+        hint: "read it again, then write it again",
       });
     }
     const mode = lookAt(now.path)?.mode ?? 0o666 & ~umask;
@@ -196,7 +196,7 @@ function placesIn(root: string): string[] {
 
 function checkDirectory(path: string): boolean {
   const stat = lookAt(path);
-  if (stat && !stat.isDirectory()) throw unusable(`${path} is ${stat.isSymbolicLink() ? "a symbolic link" : "no directory"}`);
+  if (stat && !stat.isDirectory()) throw unusable(`${path} is ${stat.isSymbolicLink() ? "a symbolic link" : "not a directory"}`);
   return stat !== undefined;
 }
 
@@ -204,7 +204,7 @@ function checkDirectory(path: string): boolean {
 function checkFile(path: string): void {
   const stat = lookAt(path);
   if (!stat || stat.isFile()) return;
-  throw unusable(`${path} is ${stat.isSymbolicLink() ? "a symbolic link" : "no file"}`);
+  throw unusable(`${path} is ${stat.isSymbolicLink() ? "a symbolic link" : "not a file"}`);
 }
 
 /** Whole, and only where nothing is; whether it did. */
@@ -245,7 +245,7 @@ function written<T>(root: string, write: () => T): T {
     return write();
   } catch (error) {
     if (error instanceof HoldfastError) throw error;
-    throw unusable(`nothing can be written to ${join(root, ...PLACE)}: ${reason(error)}`, error);
+    throw unusable(`cannot write to ${join(root, ...PLACE)}: ${reason(error)}`, error);
   }
 }
 
@@ -257,7 +257,7 @@ function reason(error: unknown): string {
 
 function unusable(what: string, cause?: unknown): HoldfastError {
   return new HoldfastError("file_unusable", what, {
-    hint: "the Working Context is made of plain files in plain directories that you can write to",
+    hint: "the Working Context needs plain files in plain directories that you can write to",
     cause,
   });
 }

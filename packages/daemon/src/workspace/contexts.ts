@@ -27,8 +27,7 @@ export class Contexts {
 
   /** The directory that it belongs to, whether there is one yet or not. */
   rootOf({ of, directory }: ContextTarget): string {
-    if ((of === undefined) === (directory === undefined))
-      throw new HoldfastError("usage", "say whose Working Context: a name, or a directory");
+    if ((of === undefined) === (directory === undefined)) throw new HoldfastError("usage", "name a session, a workspace or a directory");
     const root = contextRoot(directory === undefined ? this.#directoryOf(of ?? "") : absolute(directory));
     if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) {
       throw new HoldfastError("workspace_removed", `${root} is gone, and its Working Context with it`, {

@@ -37,15 +37,15 @@ export function statOf(record: Compared, since?: string): Promise<DiffStat> {
 /** In an index of our own, where new files count: the agent's is not touched. */
 async function withNewFiles<T>(record: Compared, work: (from: string, index: PrivateIndex) => Promise<T>): Promise<T> {
   if (record.kind === "plain")
-    throw new HoldfastError("repository_unusable", `${record.name} is a plain directory: nothing says what it was before`, {
+    throw new HoldfastError("repository_unusable", `${record.name} is a plain directory and has no earlier state to compare with`, {
       hint: "make it a git repository (git init) to see differences",
     });
   if (record.removedAt !== null || !existsSync(record.path))
     throw new HoldfastError(
       "workspace_removed",
-      `${record.name} ${record.removedAt === null ? "has no directory any more" : "was removed"}`,
+      `${record.name} ${record.removedAt === null ? "no longer has a directory" : "was removed"}`,
       {
-        hint: `bring it back: holdfast workspace recover ${record.name}`,
+        hint: `recover it: holdfast workspace recover ${record.name}`,
       },
     );
   const { name, repo } = record;

@@ -62,8 +62,8 @@ async function keep({ tree, repo, path, known, refs }: Place, options: GitOption
   const common = placeOf(repo)?.common ?? repo;
   const sent = await tryGit(tree, [...QUIET_SETTINGS, "push", "--quiet", "--no-verify", LOCAL_RECEIVER, common, ...what], options);
   if (sent.code === 0) return { path, known, head, on, kept: commit, tree: files, refs };
-  throw new HoldfastError("would_lose_work", `what is in the repository ${path} inside it cannot be kept: ${firstLine(sent.stderr)}`, {
-    hint: `push it from there first: ${tree}`,
+  throw new HoldfastError("would_lose_work", `the repository ${path} inside it cannot be kept: ${firstLine(sent.stderr)}`, {
+    hint: `push its commits first: ${tree}`,
   });
 }
 
@@ -75,7 +75,7 @@ export async function restoreInside(
   const notes: string[] = [];
   for (const one of inside) {
     const said = await restoreOne({ directory: join(tree, one.path), common, one }, options);
-    if (said !== undefined) notes.push(`${one.path}: ${said}; what was in it is under ${one.refs}`);
+    if (said !== undefined) notes.push(`${one.path}: ${said}; its commits are under ${one.refs}`);
   }
   return notes;
 }

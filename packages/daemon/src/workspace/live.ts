@@ -10,14 +10,14 @@ export function withBranch(record: WorkspaceRecord, verb: string): TreeRecord {
   const { name, repo, branch } = record;
   if (repo !== null && branch !== null) return { ...record, repo, branch };
   throw new HoldfastError("repository_unusable", `${name} is a plain directory without a branch: there is nothing to ${verb}`, {
-    hint: "what was done there is there already",
+    hint: "changes in it are already in place",
   });
 }
 
 /** Somebody moved or deleted it. */
 export function repositoryGone({ name, repo }: Pick<TreeRecord, "name" | "repo">): HoldfastError {
   return new HoldfastError("repository_unusable", `the repository of ${name} is gone: ${repo}`, {
-    hint: "if it was moved, move it back there",
+    hint: "if it was moved, move it back",
   });
 }
 
@@ -32,7 +32,7 @@ export function liveTree(record: WorkspaceRecord, verb: string): TreeRecord {
     "workspace_removed",
     removedAt === null ? `the directory of ${name} is gone: ${path}` : `the workspace ${name} was removed`,
     {
-      hint: `bring it back: holdfast workspace recover ${removedAt === null ? name : record.id}`,
+      hint: `recover it: holdfast workspace recover ${removedAt === null ? name : record.id}`,
     },
   );
 }

@@ -105,7 +105,7 @@ test("commits of a detached head, of the branch beside it, and a rebase under wa
   repository.gitIn(tree, "switch", "--quiet", "holdfast/fix");
   repository.commit({ "a.txt": "ours\n" }, "ours");
   expect(() => repository.gitIn(tree, "rebase", "main")).toThrow();
-  expect((await losses()).files).toContain("(a rebase under way)");
+  expect((await losses()).files).toContain("(a rebase in progress)");
 });
 
 test("the branch's commits where the directory is gone", async () => {

@@ -36,7 +36,7 @@ export async function lossesOf(workspace: Kept, options: GitOptions): Promise<Om
   const busy = await underWay(tree, options);
   const inside = await insideRepositories(tree, files, options);
   return {
-    files: [...files, ...(busy === undefined ? [] : [`(${busy} under way)`]), ...inside.files],
+    files: [...files, ...(busy === undefined ? [] : [`(${busy} in progress)`]), ...inside.files],
     commits: [...commits, ...inside.commits],
   };
 }

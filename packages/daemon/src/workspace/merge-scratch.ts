@@ -41,7 +41,7 @@ async function remove(directory: string): Promise<void> {
   try {
     await rm(directory, { recursive: true, force: true, maxRetries: 3, retryDelay: 20 });
   } catch (error) {
-    log(`${directory} is left for later: ${describe(error)}`);
+    log(`${directory} could not be removed yet: ${describe(error)}`);
   }
 }
 

@@ -250,7 +250,7 @@ describe("refused, with nothing changed", () => {
     expect(repository.git("status", "--porcelain")).toBe(" M lib");
   });
 
-  test("uncommitted files of a submodule, and a repository within, which no commit can hold (mend 20)", async () => {
+  test("uncommitted files of a submodule, and a nested repository, which no commit can hold (mend 20)", async () => {
     const library = join(repository.root, "library");
     repository.gitIn(repository.root, "init", "--quiet", "--initial-branch", "main", library);
     repository.commit({ "l.txt": "l\n" }, "library", library);
@@ -274,7 +274,7 @@ describe("refused, with nothing changed", () => {
     repository.commit({ "a.txt": "theirs\n" }, "theirs", tree);
     repository.commit({ "a.txt": "ours\n" }, "ours");
     expect(() => repository.gitIn(tree, "rebase", "main")).toThrow();
-    expect((await refused()).message).toMatch(/a rebase is under way/);
+    expect((await refused()).message).toMatch(/a rebase is in progress/);
   });
 
   test("a base that is a commit or a remote's branch, which nobody can commit to", async () => {
@@ -335,7 +335,7 @@ describe("what is uncommitted", () => {
     repository.write({ "b.txt": "new\n" }, tree);
     await expect(merge(order({ into, commit: "all" }))).rejects.toMatchObject({
       code: "merge_refused",
-      hint: expect.stringMatching(/second try/),
+      hint: expect.stringMatching(/try again/),
     });
     expect(log(into)[0]).toBe("meanwhile");
     expect(repository.gitIn(tree, "status", "--porcelain")).toBe("");
@@ -347,7 +347,7 @@ describe("what is uncommitted", () => {
     const commit = "git commit --quiet --no-verify --allow-empty -m agent";
     ownHook(`rm "$0"\n${ELSEWHERE}\n${commit}`);
     repository.write({ "b.txt": "new\n" }, tree);
-    await expect(merge(order({ commit: "all" }))).rejects.toMatchObject({ message: expect.stringMatching(/somebody committed/) });
+    await expect(merge(order({ commit: "all" }))).rejects.toMatchObject({ message: expect.stringMatching(/another commit was made/) });
     expect(log("holdfast/fix")).toEqual(["agent", "first"]);
     expect(repository.gitIn(tree, "status", "--porcelain")).toBe("?? b.txt");
     expect(log()).toEqual(["first"]);

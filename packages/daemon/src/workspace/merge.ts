@@ -89,17 +89,19 @@ async function hookNotes(tree: string, options: GitOptions): Promise<string[]> {
   const names = await hooksNotAsked(tree, options);
   return names.length === 0
     ? []
-    : [`the repository's hook ${names.join(" and ")} was not run: agents can write it; commit in the workspace yourself to have it run`];
+    : [
+        `the repository's hook ${names.join(" and ")} was not run, because agents can write it; to run it, commit in the workspace yourself`,
+      ];
 }
 
 async function baseCommit({ into, branch, tree }: MergeOrder, options: GitOptions): Promise<string> {
   if (into === branch)
-    throw new HoldfastError("merge_refused", `${into} is the workspace's own branch`, { hint: "say another: --into BRANCH" });
+    throw new HoldfastError("merge_refused", `${into} is the workspace's own branch`, { hint: "name another branch: --into BRANCH" });
   const commit = await commitOf(tree, `refs/heads/${into}`, options.env);
   if (commit !== undefined) return commit;
   const isSomething = (await commitOf(tree, into, options.env)) !== undefined;
-  throw new HoldfastError("merge_refused", isSomething ? `its base ${into} is not a branch of yours` : `there is no branch ${into}`, {
-    hint: "say which branch gets its commits: --into BRANCH",
+  throw new HoldfastError("merge_refused", isSomething ? `its base ${into} is not a local branch` : `there is no branch ${into}`, {
+    hint: "name the branch to merge into: --into BRANCH",
   });
 }
 
@@ -107,16 +109,16 @@ async function baseCommit({ into, branch, tree }: MergeOrder, options: GitOption
 async function headOf({ name, tree, branch }: MergeOrder, options: GitOptions): Promise<string> {
   const busy = await underWay(tree, options);
   if (busy !== undefined) {
-    throw new HoldfastError("merge_refused", `${busy} is under way in the workspace ${name}`, { hint: `end it there first: ${tree}` });
+    throw new HoldfastError("merge_refused", `${busy} is in progress in the workspace ${name}`, { hint: `finish it there first: ${tree}` });
   }
   const head = await git(tree, ["rev-parse", "--verify", "HEAD^{commit}"], options);
   const own = await commitOf(tree, `refs/heads/${branch}`, options.env);
   if (own === undefined || (await isAncestor(tree, own, head, options))) return head;
   throw new HoldfastError(
     "merge_refused",
-    `the workspace ${name} has something else checked out, and its branch ${branch} has commits of its own`,
+    `the workspace ${name} has another branch checked out, and its branch ${branch} has commits of its own`,
     {
-      hint: `check out there what is to be merged: git -C ${tree} switch ${branch}`,
+      hint: `check out the branch to merge: git -C ${tree} switch ${branch}`,
     },
   );
 }
@@ -127,7 +129,7 @@ async function treeOf({ tree, into }: MergeOrder, options: GitOptions): Promise<
 
 async function checkBaseTree({ path }: Tree, into: string, options: GitOptions): Promise<void> {
   const busy = await underWay(path, options);
-  if (busy !== undefined) throw new HoldfastError("merge_refused", `${busy} is under way in ${path}, where ${into} is checked out`);
+  if (busy !== undefined) throw new HoldfastError("merge_refused", `${busy} is in progress in ${path}, where ${into} is checked out`);
   const changed = await uncommitted(path, options, { untracked: false });
   if (changed.length === 0) return;
   throw new HoldfastError("merge_refused", `${into} is checked out in ${path} with uncommitted changes; nothing was changed`, {
@@ -141,7 +143,7 @@ async function checkCommitted({ name, tree, commit }: MergeOrder, options: GitOp
   if (changed.length === 0) return true;
   if (commit !== undefined) return false;
   throw new HoldfastError("merge_refused", `the workspace ${name} has uncommitted files; nothing was changed`, {
-    hint: "commit them there, or all of them with it: --commit MESSAGE",
+    hint: "commit them there, or commit all with the merge: --commit MESSAGE",
     candidates: changed,
   });
 }
@@ -168,9 +170,9 @@ async function merged(way: MergeWay, { order, sides, options }: Plan): Promise<s
     if (isAhead) return tip;
     throw new HoldfastError(
       "merge_refused",
-      `${order.into} has commits that the workspace ${order.name} does not: they cannot go on top as they are`,
+      `${order.into} has commits that the workspace ${order.name} does not have: a fast-forward is not possible`,
       {
-        hint: "all as one commit: --squash; each anew on top: --rebase",
+        hint: "merge as one commit: --squash; or rebase each commit: --rebase",
       },
     );
   }
@@ -187,9 +189,7 @@ async function checkRelated({ into }: MergeOrder, { directory, base, tip }: Side
   if ((await tryGit(directory, ["merge-base", base, tip], options)).code === 0) return;
   const isShallow = (await git(directory, ["rev-parse", "--is-shallow-repository"], options)) === "true";
   throw new HoldfastError("merge_refused", `the workspace and ${into} have no commit in common`, {
-    hint: isShallow
-      ? "the clone is shallow and may lack it; get all of it: git fetch --unshallow"
-      : "merge them in the workspace yourself first",
+    hint: isShallow ? "the clone is shallow; fetch the whole history: git fetch --unshallow" : "merge them by hand in the workspace first",
   });
 }
 
@@ -197,9 +197,13 @@ async function checkRelated({ into }: MergeOrder, { directory, base, tip }: Side
 async function checkSame({ commit, combined }: { commit: string; combined: Combined }, { sides, options }: Plan): Promise<void> {
   const tree = await git(sides.directory, ["rev-parse", `${commit}^{tree}`], options);
   if ("tree" in combined && combined.tree === tree) return;
-  throw new HoldfastError("merge_refused", "its commits one by one do not make what the workspace has: its merges changed something too", {
-    hint: "take all of it as one commit: --squash",
-  });
+  throw new HoldfastError(
+    "merge_refused",
+    "a rebase of its commits does not give the workspace's files: its merge commits changed something too",
+    {
+      hint: "merge as one commit: --squash",
+    },
+  );
 }
 
 /** With no changes in it, whatever is there and not in the base's commit is untracked; an ignored file git would overwrite without a word. */
@@ -212,8 +216,8 @@ async function checkNotOverwritten(
   );
   const there = added.filter((file) => lstatSync(join(baseTree.path, file), { throwIfNoEntry: false }) !== undefined);
   if (there.length === 0) return;
-  throw new HoldfastError("merge_refused", `files in ${baseTree.path} that are in no commit would be overwritten; nothing was changed`, {
-    hint: "move them away there, then try again",
+  throw new HoldfastError("merge_refused", `untracked files in ${baseTree.path} would be overwritten; nothing was changed`, {
+    hint: "move them away, then try again",
     candidates: there,
   });
 }
@@ -240,8 +244,8 @@ async function moveBase({ order, baseTree, before, commit }: Move, options: GitO
   const result = await tryGit(baseTree.path, args, { ...options, with: { ...options.with, GIT_REFLOG_ACTION: note } });
   if (result.code === 0) return;
   if ((await commitOf(tree, `refs/heads/${into}`, options.env)) !== before) throw movedOn(into);
-  throw new HoldfastError("merge_refused", `git does not move ${into} in ${baseTree.path}: ${firstLine(result.stderr)}`, {
-    hint: "mend there what it says, then try again",
+  throw new HoldfastError("merge_refused", `git cannot move ${into} in ${baseTree.path}: ${firstLine(result.stderr)}`, {
+    hint: "fix the problem there, then try again",
     candidates: filesIn(result.stderr),
   });
 }
@@ -252,13 +256,13 @@ function filesIn(stderr: string): string[] {
 }
 
 function movedOn(into: string): HoldfastError {
-  return new HoldfastError("merge_refused", `${into} has moved on at the same moment; nothing was merged`, {
-    hint: "a second try takes it as it is now",
+  return new HoldfastError("merge_refused", `${into} moved on at the same moment; nothing was merged`, {
+    hint: "try again to merge into its new state",
   });
 }
 
 /** Why it did not, in words: it has not to, the base has everything. */
 async function follow({ tree, commit }: { tree: string; commit: string }, options: GitOptions): Promise<string | undefined> {
   const { code, stderr } = await tryGit(tree, ["reset", "--quiet", "--keep", commit], options);
-  return code === 0 ? undefined : `the workspace stays on its commits as they were: ${firstLine(stderr)}`;
+  return code === 0 ? undefined : `the workspace keeps its own commits: ${firstLine(stderr)}`;
 }

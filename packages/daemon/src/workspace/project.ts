@@ -1,8 +1,8 @@
 /** `[workspace]` of a project's `.holdfast/config.toml`: how a workspace of it is made. Read from the tree that it is made from. */
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { HoldfastError } from "@holdfast/contract";
-import { isMissing } from "@holdfast/platform";
+import { HoldfastError, type Setting } from "@holdfast/contract";
+import { isMissing, WrongSetting } from "@holdfast/platform";
 import { parse } from "smol-toml";
 
 export interface Project {
@@ -38,18 +38,61 @@ export const DEFAULT_PROJECT: Project = {
 const isText = (value: unknown): value is string => typeof value === "string" && value.trim() !== "";
 const isCount = (value: unknown, most: number): value is number => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= most;
 
-const KEYS: { [K in Exclude<keyof Project, "asked">]: { fits(value: unknown): boolean; isNot: string; example: string } } = {
+interface WorkspaceKey extends Setting {
+  fits(value: unknown): boolean;
+  isNot: string;
+}
+
+export const WORKSPACE_KEYS = {
   copy: {
+    about: "Untracked files that a new worktree gets a copy of. A name matches at any depth; a path matches there. Needs trust.",
+    takes: "a list of paths below the project",
+    usual: '[".env", ".env.local"]',
+    example: 'copy = [".env", "conf/*.json"]',
     fits: (value) => Array.isArray(value) && value.every(isRule),
     isNot: "a list of paths below the project",
-    example: 'copy = [".env"]',
   },
-  setup: { fits: isText, isNot: "a command", example: 'setup = "npm ci"' },
-  ports: { fits: (value) => isCount(value, 1000), isNot: "a number from 1 to 1000", example: "ports = 10" },
-  base: { fits: isText, isNot: "a branch", example: 'base = "main"' },
-  context: { fits: (value) => typeof value === "boolean", isNot: "true or false", example: "context = false" },
-  checkpoints: { fits: (value) => isCount(value, 10_000), isNot: "a number from 1 to 10000", example: "checkpoints = 100" },
-};
+  setup: {
+    about: "The command that prepares a new workspace, run by `sh -c`. Needs trust.",
+    takes: "a command",
+    usual: null,
+    example: 'setup = "npm ci"',
+    fits: isText,
+    isNot: "a command",
+  },
+  ports: {
+    about: "The number of TCP ports that each workspace gets for itself.",
+    takes: "a whole number from 1 to 1000",
+    usual: "10",
+    example: "ports = 20",
+    fits: (value) => isCount(value, 1000),
+    isNot: "a number from 1 to 1000",
+  },
+  base: {
+    about: "The branch a new workspace starts from. Default: what is checked out.",
+    takes: "a branch",
+    usual: null,
+    example: 'base = "main"',
+    fits: isText,
+    isNot: "a branch",
+  },
+  context: {
+    about: "Whether a first prompt points to the Working Context.",
+    takes: "true or false",
+    usual: "true",
+    example: "context = false",
+    fits: (value) => typeof value === "boolean",
+    isNot: "true or false",
+  },
+  checkpoints: {
+    about: "The number of checkpoints that are kept of a workspace.",
+    takes: "a whole number from 1 to 10000",
+    usual: "100",
+    example: "checkpoints = 20",
+    fits: (value) => isCount(value, 10_000),
+    isNot: "a number from 1 to 10000",
+  },
+} as const satisfies { [K in Exclude<keyof Project, "asked">]: WorkspaceKey };
 
 /** As without a file where there is none. Throws `usage` on what makes no sense, by name. */
 export function readProject(tree: string | null): Project {
@@ -64,17 +107,25 @@ export function readProject(tree: string | null): Project {
   } catch (error) {
     if (isMissing(error) || (error as NodeJS.ErrnoException).code === "ENOTDIR") return DEFAULT_PROJECT;
     const why = (error as Error).message.split("\n")[0]?.replace(/^Invalid TOML document: /, "");
-    throw wrong(`it cannot be read: ${why}`, "correct it there", error);
+    throw wrong(`it cannot be read: ${why}`, "correct the file", error);
   }
   if (typeof table !== "object" || table === null || Array.isArray(table))
     throw wrong("workspace is not a table", "for example: [workspace]");
-  for (const [key, value] of Object.entries(table)) {
-    const known = Object.hasOwn(KEYS, key) ? KEYS[key as keyof typeof KEYS] : undefined;
-    if (!known) throw wrong(`nothing is called workspace.${key}`, `there are: ${Object.keys(KEYS).join(", ")}`);
-    if (!known.fits(value)) throw wrong(`workspace.${key} is not ${known.isNot}`, `for example: ${known.example}`);
-  }
+  checkWorkspace(file, table as Record<string, unknown>);
   const said = table as Partial<Project>;
   return { ...DEFAULT_PROJECT, ...said, asked: { setup: said.setup ?? null, copy: said.copy ?? [] } };
+}
+
+/** Throws on the first value that makes no sense, and on a key that is not known. */
+export function checkWorkspace(file: string, table: Readonly<Record<string, unknown>>): void {
+  for (const [key, value] of Object.entries(table)) {
+    const known: WorkspaceKey | undefined = Object.hasOwn(WORKSPACE_KEYS, key)
+      ? WORKSPACE_KEYS[key as keyof typeof WORKSPACE_KEYS]
+      : undefined;
+    const wrong = (what: string, hint: string) => new WrongSetting({ file, key: `workspace.${key}`, what, hint });
+    if (!known) throw wrong("is not a setting", `settings: ${Object.keys(WORKSPACE_KEYS).join(", ")}`);
+    if (!known.fits(value)) throw wrong(`is not ${known.isNot}`, `for example: ${known.example}`);
+  }
 }
 
 export function projectFile(tree: string): string {

@@ -133,7 +133,9 @@ test("one that is there already is said so, with its address", async () => {
 
 test("gh's own words are told where it fails", async () => {
   const gh = scripted("echo To get started with GitHub CLI, please run: gh auth login >&2; exit 4");
-  await expect(openPullRequest(order(), gh)).rejects.toMatchObject({ message: expect.stringMatching(/is pushed, but gh .*gh auth login/) });
+  await expect(openPullRequest(order(), gh)).rejects.toMatchObject({
+    message: expect.stringMatching(/was pushed, but gh .*gh auth login/),
+  });
 });
 
 test("without gh the branch is pushed, and it is said how to get gh and what the remote offers", async () => {

@@ -28,10 +28,7 @@ export async function openPullRequest(order: PullRequestOrder, options: GitOptio
   const base = await baseFor(order, options);
   const subjects = await subjectsOf(order, base.commit, options);
   if (subjects.length === 0)
-    throw new HoldfastError(
-      "merge_refused",
-      `${branch} has no commit that ${order.base ?? "its base"} does not have: there is nothing to ask for`,
-    );
+    throw new HoldfastError("merge_refused", `${branch} has no commits beyond ${order.base ?? "its base"}: a pull request would be empty`);
   const title = order.title ?? subjects[0] ?? branch;
   const body = resultsOf(tree) ?? subjects.map((subject) => `- ${subject}`).join("\n");
   const pushed = await push(order, options);
@@ -55,8 +52,8 @@ export async function openPullRequest(order: PullRequestOrder, options: GitOptio
     const { stderr = "", message } = error as { stderr?: string; message: string };
     const url = /already exists/.test(stderr) ? lastUrl(stderr) : undefined;
     if (url !== undefined) return { url, existed: true, title, pushed };
-    throw new HoldfastError("git_failed", `the branch ${branch} is pushed, but gh opened no pull request: ${stderr.trim() || message}`, {
-      hint: "see what it says by hand: gh pr create",
+    throw new HoldfastError("git_failed", `the branch ${branch} was pushed, but gh opened no pull request: ${stderr.trim() || message}`, {
+      hint: "try it by hand: gh pr create",
       cause: error,
     });
   }
@@ -107,9 +104,9 @@ function withoutGh({ remote, branch, said }: Pushed): HoldfastError {
   const words = said === "" ? "" : `; the remote says:\n${said}`;
   return new HoldfastError(
     "program_not_found",
-    `${branch} is pushed to ${remote}, but gh, which opens pull requests, is not on your PATH${words}`,
+    `${branch} was pushed to ${remote}, but gh, which opens pull requests, is not on your PATH${words}`,
     {
-      hint: "install gh from https://cli.github.com and log in with: gh auth login; or open it on the remote's own page",
+      hint: "install gh from https://cli.github.com and log in with gh auth login; or open the pull request on the remote's web page",
     },
   );
 }

@@ -31,8 +31,8 @@ export async function push({ tree, branch, base }: PushOrder, options: GitOption
   const isBehind = /non-fast-forward|fetch first|stale info/.test(stderr);
   throw new HoldfastError("git_failed", `git could not push ${branch} to ${remote}:\n${stderr.trim()}`, {
     hint: isBehind
-      ? `${remote} has other commits on ${branch}; where those are your own from before a rebase: git push --force-with-lease ${remote} ${branch}`
-      : `the same by hand: git -C ${tree} push ${remote} ${branch}`,
+      ? `${remote} has other commits on ${branch}; if they are your own from before a rebase: git push --force-with-lease ${remote} ${branch}`
+      : `try it by hand: git -C ${tree} push ${remote} ${branch}`,
   });
 }
 
@@ -45,9 +45,9 @@ export async function remoteOf({ tree, branch, base }: PushOrder, options: GitOp
   if (found !== undefined) return found;
   throw new HoldfastError(
     "repository_unusable",
-    remotes.length === 0 ? "the repository has no remote to push to" : `which remote is meant? There are ${remotes.join(", ")}`,
+    remotes.length === 0 ? "the repository has no remote to push to" : `the remote is ambiguous: ${remotes.join(", ")}`,
     {
-      hint: remotes.length === 0 ? "add one: git remote add origin URL" : `say it once: git config branch.${base ?? branch}.remote NAME`,
+      hint: remotes.length === 0 ? "add one: git remote add origin URL" : `choose one: git config branch.${base ?? branch}.remote NAME`,
     },
   );
 }
@@ -62,8 +62,8 @@ async function wayTo(tree: string, remote: string, options: GitOptions): Promise
   const local = urls.filter(isLocal);
   if (local.length === 0) return { settings: ["-c", "protocol.file.allow=never"], receiver: [] };
   if (local.length === urls.length) return { settings: [], receiver: [LOCAL_RECEIVER] };
-  throw new HoldfastError("repository_unusable", `the remote ${remote} is pushed to a directory here and to another machine at once`, {
-    hint: "push by hand, or give each a remote of its own",
+  throw new HoldfastError("repository_unusable", `the remote ${remote} pushes to a local directory and to another machine at once`, {
+    hint: "push by hand, or use one remote for each",
   });
 }
 
@@ -79,7 +79,7 @@ async function pushLargeFiles(tree: string, { remote, branch }: { remote: string
   const { code, stderr } = await tryGit(tree, ["lfs", "push", remote, branch], options);
   if (code === 0) return;
   throw new HoldfastError("git_failed", `git-lfs could not push the large files of ${branch} to ${remote}:\n${stderr.trim()}`, {
-    hint: `the same by hand: git -C ${tree} lfs push ${remote} ${branch}`,
+    hint: `try it by hand: git -C ${tree} lfs push ${remote} ${branch}`,
   });
 }
 

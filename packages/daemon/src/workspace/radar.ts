@@ -100,7 +100,7 @@ export class Radar implements AsyncDisposable {
     try {
       for (const repository of this.#attend()) repository.wake();
     } catch (error) {
-      log(`the radar cannot read which workspaces there are: ${describe(error)}`);
+      log(`the radar cannot list the workspaces: ${describe(error)}`);
     }
   }
 
@@ -148,7 +148,7 @@ export class Radar implements AsyncDisposable {
     } catch (error) {
       // The table still says what was told last, so the next look tells it.
       if (!unwritable(error)) throw error;
-      log(`conflicts in ${repo} could not be told: ${describe(error)}`);
+      log(`conflicts in ${repo} could not be checked: ${describe(error)}`);
     }
   }
 }

@@ -102,7 +102,7 @@ export class RefWatch implements Disposable {
   #refuse(directory: string, error: unknown): void {
     this.#refused = true;
     this.#closeAll();
-    if (!this.#saidSo) log(`cannot watch ${directory}: conflicts of its workspaces are looked for when somebody asks: ${describe(error)}`);
+    if (!this.#saidSo) log(`cannot watch ${directory}: conflicts of its workspaces are checked only on request: ${describe(error)}`);
     this.#saidSo = true;
   }
 

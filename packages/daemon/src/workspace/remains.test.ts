@@ -115,7 +115,7 @@ describe("what is removed comes back as it was", () => {
     repository.git("branch", "holdfast/fix", "main");
     const { branch, notes } = await recover();
     expect(branch).toBe("holdfast/fix-recovered");
-    expect(notes).toEqual(["its branch is holdfast/fix-recovered: there is another branch holdfast/fix now"]);
+    expect(notes).toEqual(["its branch is holdfast/fix-recovered: another branch is now named holdfast/fix"]);
     expect(repository.gitIn(tree, "rev-parse", "HEAD")).toBe(tip);
     expect(repository.git("rev-parse", "holdfast/fix")).toBe(repository.git("rev-parse", "main"));
   });
@@ -124,7 +124,7 @@ describe("what is removed comes back as it was", () => {
     spec = { ...spec, ownBranch: false };
     repository.commit({ "b.txt": "b\n" }, "second", tree);
     const before = status();
-    expect(await remove()).toEqual(["the branch holdfast/fix stays: it was there before"]);
+    expect(await remove()).toEqual(["the branch holdfast/fix stays: it existed before the workspace"]);
     expect(repository.git("log", "-1", "--format=%s", "holdfast/fix")).toBe("second");
     expect(await recover()).toMatchObject({ madeBranch: false });
     expect(status()).toBe(before);
@@ -217,7 +217,9 @@ describe("taking away", () => {
     await keep();
     const tip = repository.git("rev-parse", "holdfast/fix");
     repository.commit({ "b.txt": "b\n" }, "later", tree);
-    expect(await takeAway({ spec, directory: dirname(tree), tip }, options())).toEqual(["the branch holdfast/fix stays: it has moved on"]);
+    expect(await takeAway({ spec, directory: dirname(tree), tip }, options())).toEqual([
+      "the branch holdfast/fix stays: it has new commits",
+    ]);
     expect(repository.git("log", "-1", "--format=%s", "holdfast/fix")).toBe("later");
     repository.git("switch", "--quiet", "holdfast/fix");
     const [note] = await takeAway({ spec, directory: dirname(tree), tip: repository.git("rev-parse", "HEAD") }, options());

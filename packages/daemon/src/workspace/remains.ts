@@ -75,7 +75,7 @@ async function readTree({ id, path, repo }: Removable, options: GitOptions) {
   } = await fillIndex(index, path, { env: options.env, largeFile: Number.POSITIVE_INFINITY });
   const unreadable = leftOut.filter(({ why }) => why === "unreadable").map((each) => each.path);
   if (unreadable.length > 0)
-    throw new HoldfastError("would_lose_work", "some of its files cannot be read, and so not be kept", {
+    throw new HoldfastError("would_lose_work", "some of its files cannot be read, so they cannot be kept", {
       hint: `make them readable, or delete them: ${path}`,
       candidates: unreadable,
     });

@@ -139,8 +139,8 @@ export class Removing {
     const tree = withBranch(record, "keep");
     const unreadable = await whyUnreadable(tree, env);
     if (unreadable === undefined || !existsSync(tree.path)) return;
-    throw new HoldfastError("would_lose_work", `${record.name} cannot be brought back once it is removed: ${unreadable}`, {
-      hint: `if its repository was moved, move it back; else: holdfast workspace rm ${record.name} --force, which moves its files to ${this.#setAside}`,
+    throw new HoldfastError("would_lose_work", `${record.name} cannot be recovered after its removal: ${unreadable}`, {
+      hint: `if its repository was moved, move it back; otherwise: holdfast workspace rm ${record.name} --force, which moves its files to ${this.#setAside}`,
     });
   }
 
@@ -154,7 +154,7 @@ export class Removing {
     const place = join(this.#setAside, `workspace-${name}-${id}`);
     mkdirSync(this.#setAside, { recursive: true, mode: 0o700 });
     renameSync(path, place);
-    return `its repository is gone; its files were moved to ${place}, and are yours to delete`;
+    return `its repository is gone; its files were moved to ${place}; delete them when you like`;
   }
 
   /** At the start of a daemon: removals and recoveries that the last one did not end. */
@@ -165,7 +165,7 @@ export class Removing {
       try {
         await this.#turns.run(record.repo ?? record.id, () => this.#finishOne(record, directory));
       } catch (error) {
-        log(`workspace ${record.id}: its removal was not ended: ${describe(error)}`);
+        log(`workspace ${record.id}: its removal is not finished: ${describe(error)}`);
       }
     }
   }
@@ -233,8 +233,8 @@ export class Removing {
     if (!isKept && tree.removedAt === null) await keepRemains(tree, { env });
     const remains = await readRemains(tree.repo, ref, { env });
     if (remains) return { remains, ref };
-    throw new HoldfastError("workspace_removed", `nothing of ${tree.name} is left to bring back`, {
-      hint: "it was empty, or what was kept of it was deleted after its time",
+    throw new HoldfastError("workspace_removed", `nothing of ${tree.name} is left to recover`, {
+      hint: "it was empty, or its recovery data was deleted after its retention time",
     });
   }
 
@@ -258,9 +258,9 @@ export async function whyUnreadable({ repo, path }: TreeRecord, env?: Environmen
   return code === 0 ? undefined : `git cannot read ${path}: ${firstLine(stderr)}`;
 }
 
-const UNTRUSTED = "files that git ignores are not kept, and what the project copies was not copied, because nobody has trusted it";
+const UNTRUSTED = "files that git ignores are not kept, and the project's copies were not made, because nobody has trusted them";
 
-const IGNORED = "files that git ignores are not kept: what the project copies was copied again, the rest is gone";
+const IGNORED = "files that git ignores are not kept; the project's copies were made again";
 
 function specOf(record: WorkspaceRecord) {
   const { setup, mergedAt, mergedTip, mergedCommit, removedAt, recoveryRef, conflicts, baseConflicts, ...spec } = record;
@@ -271,7 +271,7 @@ function refuseLosses(record: WorkspaceRecord, losses: Losses): void {
   const { files, commits, sessions } = losses;
   if (record.setup?.state === "running")
     throw new HoldfastError("workspace_lived_in", `the set-up of ${record.name} is still running: ${record.setup.command}`, {
-      hint: "wait for its end, or --force, which ends it",
+      hint: "wait for its end, or pass --force to end it",
       candidates: listOf(losses),
     });
   if (files.length + commits.length === 0 && sessions.length === 0) return;
@@ -282,7 +282,7 @@ function refuseLosses(record: WorkspaceRecord, losses: Losses): void {
     sessions.length > 0 ? counted(sessions.length, "session") : "",
   ].filter((each) => each !== "");
   throw new HoldfastError("would_lose_work", `removing ${record.name} would lose ${what.join(", ")}`, {
-    hint: `merge it first: holdfast workspace merge ${record.name}; or --force, which keeps all of it for: holdfast workspace recover ${record.name}`,
+    hint: `merge it first: holdfast workspace merge ${record.name}; or pass --force, which keeps everything for: holdfast workspace recover ${record.name}`,
     candidates: listOf(losses),
   });
 }
@@ -291,9 +291,9 @@ function livedIn(record: WorkspaceRecord, losses: Losses): HoldfastError {
   const { sessions } = losses;
   return new HoldfastError(
     "workspace_lived_in",
-    `${sessions.length === 1 ? "a session works" : `${sessions.length} sessions work`} in ${record.name}`,
+    `${sessions.length === 1 ? "a session uses" : `${sessions.length} sessions use`} ${record.name}`,
     {
-      hint: `stop ${sessions.length === 1 ? "it" : "them"} first: holdfast stop ${sessions.join(" ")}; or --force, which does`,
+      hint: `stop ${sessions.length === 1 ? "it" : "them"} first: holdfast stop ${sessions.join(" ")}; or pass --force`,
       candidates: listOf(losses),
     },
   );
@@ -304,22 +304,22 @@ function listOf({ files, commits, sessions }: Losses): string[] {
 }
 
 function alreadyRemoved({ name, id }: WorkspaceRecord): HoldfastError {
-  return new HoldfastError("workspace_removed", `the workspace ${name} was removed already`, {
-    hint: `bring it back: holdfast workspace recover ${id}`,
+  return new HoldfastError("workspace_removed", `the workspace ${name} was already removed`, {
+    hint: `recover it: holdfast workspace recover ${id}`,
   });
 }
 
 function isThere({ name, id }: TreeRecord, all: readonly WorkspaceRecord[]): HoldfastError {
   const removed = all.filter((each) => each.name === name && each.id !== id && each.removedAt !== null);
-  if (removed.length === 0) return new HoldfastError("name_taken", `the workspace ${name} is there: there is nothing to bring back`);
-  return new HoldfastError("name_taken", `another workspace is named ${name} now`, {
-    hint: `bring the removed one back under another name: holdfast workspace recover ${removed.at(-1)?.id} --name NEW`,
+  if (removed.length === 0) return new HoldfastError("name_taken", `the workspace ${name} exists: there is nothing to recover`);
+  return new HoldfastError("name_taken", `another workspace now has the name ${name}`, {
+    hint: `recover the removed one under another name: holdfast workspace recover ${removed.at(-1)?.id} --name NEW`,
     candidates: removed.map((each) => each.id),
   });
 }
 
 function nameTaken({ id }: TreeRecord, name: string): HoldfastError {
-  return new HoldfastError("name_taken", `another workspace is named ${name} now`, {
+  return new HoldfastError("name_taken", `another workspace now has the name ${name}`, {
     hint: `choose another name: holdfast workspace recover ${id} --name NEW`,
   });
 }

@@ -101,7 +101,7 @@ export class RepositoryRadar implements AsyncDisposable {
       this.#failure = undefined;
     } catch (error) {
       const failure = whyNot(error);
-      if (failure !== this.#failure && !this.#ending.signal.aborted) log(`no conflicts can be told in ${this.#repo}: ${failure}`);
+      if (failure !== this.#failure && !this.#ending.signal.aborted) log(`conflicts in ${this.#repo} cannot be checked: ${failure}`);
       this.#failure = failure;
       this.#repository = undefined;
     }
@@ -142,7 +142,7 @@ export class RepositoryRadar implements AsyncDisposable {
       this.#watch = { common, refs: new RefWatch({ common, onNotice: () => this.wake() }) };
       this.#followed = new Set();
     }
-    if (!repository) throw found instanceof Error ? found : new Error("there is no repository there");
+    if (!repository) throw found instanceof Error ? found : new Error("there is no repository");
     this.#repository = repository;
     return repository;
   }

@@ -27,7 +27,7 @@ export async function findRepository(directory: string, env?: Environment): Prom
     if (!(error instanceof GitError)) throw error;
     if (/not a git repository/i.test(error.stderr)) return undefined;
     throw new HoldfastError("git_failed", `git cannot read the repository of ${directory}: ${firstLine(error.stderr)}`, {
-      hint: "see what it says there: git status",
+      hint: "check it there: git status",
     });
   }
   const [main] = trees;

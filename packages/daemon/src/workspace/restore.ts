@@ -39,8 +39,8 @@ export async function restore(order: RestoreOrder, options: GitOptions): Promise
   const added = await tryGit(repo, add, { ...options, direct: true });
   try {
     if (added.code !== 0)
-      throw new HoldfastError("git_failed", `the worktree ${path} could not be made: ${firstLine(added.stderr)}`, {
-        hint: "what was kept is where it was; try again when that is mended",
+      throw new HoldfastError("git_failed", `the worktree ${path} could not be created: ${firstLine(added.stderr)}`, {
+        hint: "the recovery data is kept; fix the cause and try again",
       });
     const staged = remains.staged ?? remains.head;
     await orWithoutFilters(path, options.env, async (settings) => {
@@ -81,7 +81,7 @@ async function branchFor({ repo, remains }: RestoreOrder, options: GitOptions): 
   if (taken.commit === undefined) return { name: branch, isNew: true, notes: [] };
   if (taken.commit === tip && taken.tree === undefined) return { name: branch, isNew: false, notes: [] };
   const name = await freeName(repo, `${branch}-recovered`, options);
-  const why = taken.tree === undefined ? `there is another branch ${branch} now` : `${branch} is checked out in ${taken.tree}`;
+  const why = taken.tree === undefined ? `another branch is now named ${branch}` : `${branch} is checked out in ${taken.tree}`;
   return { name, isNew: true, notes: [`its branch is ${name}: ${why}`] };
 }
 

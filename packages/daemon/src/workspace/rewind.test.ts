@@ -395,7 +395,7 @@ test("what is committed while it goes back stays on its branch, and it is said; 
   );
   chmodSync(join(directory, "git"), 0o755);
   const place = { ...placeOf(repository), env: { ...repository.env, PATH: `${directory}:${repository.env.PATH}` } };
-  await expect(rewind(place, first)).rejects.toThrow("somebody committed at the same moment");
+  await expect(rewind(place, first)).rejects.toThrow("another commit was made at the same moment");
   expect(repository.git("log", "-1", "--format=%s")).toBe("theirs");
   const theirs = head(repository).commit;
   const before = await rewind(placeOf(repository), first);

@@ -38,10 +38,14 @@ export async function rewind(place: Place, to: Checkpoint, options: RewindOption
     await unstage(place);
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
-    throw new HoldfastError("git_failed", `the files are those of checkpoint ${to.number}, but not all of the rest: ${error.message}`, {
-      hint: `rewind again to mend it; what was there is checkpoint ${before.number}`,
-      cause: error,
-    });
+    throw new HoldfastError(
+      "git_failed",
+      `the files are those of checkpoint ${to.number}, but the rewind is incomplete: ${error.message}`,
+      {
+        hint: `rewind again to complete it; the state before is checkpoint ${before.number}`,
+        cause: error,
+      },
+    );
   }
   return before;
 }
@@ -49,12 +53,12 @@ export async function rewind(place: Place, to: Checkpoint, options: RewindOption
 async function refuseWhileBusy({ worktree, env }: Place): Promise<void> {
   const what = await underWay(worktree, { env });
   if (what !== undefined)
-    throw new HoldfastError("rewind_refused", `${what} is under way in ${worktree}; nothing was changed`, {
-      hint: "end it or abort it first; git status there says how",
+    throw new HoldfastError("rewind_refused", `${what} is in progress in ${worktree}; nothing was changed`, {
+      hint: "finish or abort it first; run git status there",
     });
   if (existsSync(await git(worktree, ["rev-parse", "--path-format=absolute", "--git-path", "index.lock"], { env })))
-    throw new HoldfastError("rewind_refused", `a git command is at work in ${worktree}; nothing was changed`, {
-      hint: "try again when it has ended; if none runs there, delete the index.lock that a killed one left in its git directory",
+    throw new HoldfastError("rewind_refused", `a git command is running in ${worktree}; nothing was changed`, {
+      hint: "try again when it has ended; if none is running, delete the index.lock file in its git directory",
     });
 }
 
@@ -64,13 +68,9 @@ async function refuseIfElsewhere({ worktree, env }: Place, { branch, number }: C
   if (branch === null || branch === now.branch) return;
   const other = (await listTrees(worktree, env)).find((tree) => tree.branch === branch);
   if (!other) return;
-  throw new HoldfastError(
-    "rewind_refused",
-    `checkpoint ${number} was on the branch ${branch}, and that is checked out in ${other.path} now`,
-    {
-      hint: "bring back the files alone: holdfast checkpoint rewind --files-only",
-    },
-  );
+  throw new HoldfastError("rewind_refused", `checkpoint ${number} was on the branch ${branch}, which is now checked out in ${other.path}`, {
+    hint: "rewind only the files: holdfast checkpoint rewind --files-only",
+  });
 }
 
 /** Whoever writes there all the time cannot be waited for. */
@@ -159,7 +159,7 @@ async function otherTip({ worktree, env }: Place, { branch }: Checkpoint, now: T
 
 function inTheWay(to: Checkpoint, before: Checkpoint, { stderr }: GitResult): HoldfastError {
   return new HoldfastError("rewind_refused", `the files of checkpoint ${to.number} cannot be put in place: ${firstLine(stderr)}`, {
-    hint: `move what is in the way, or stop what writes there, and rewind again; what was there is checkpoint ${before.number}`,
+    hint: `move the file in the way, or stop the program that writes there, and rewind again; the state before is checkpoint ${before.number}`,
   });
 }
 
@@ -184,9 +184,9 @@ async function bringBackBranch({ worktree, env }: Place, { to, before }: { to: C
 function movedOn({ number }: Checkpoint, before: Checkpoint): HoldfastError {
   return new HoldfastError(
     "rewind_refused",
-    `somebody committed at the same moment: the files are those of checkpoint ${number}, the branch stays`,
+    `another commit was made at the same moment: the files are those of checkpoint ${number}, the branch did not move`,
     {
-      hint: `rewind again to move the branch too; what was there is checkpoint ${before.number}`,
+      hint: `rewind again to move the branch too; the state before is checkpoint ${before.number}`,
     },
   );
 }

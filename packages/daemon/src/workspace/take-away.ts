@@ -70,11 +70,11 @@ async function removeBranch(
   if (branch === null) return [];
   const commit = await commitOf(repo, `refs/heads/${branch}`, options.env);
   if (commit === undefined) return [];
-  if (!ownBranch) return [`the branch ${branch} stays: it was there before`];
+  if (!ownBranch) return [`the branch ${branch} stays: it existed before the workspace`];
   const elsewhere = (await listTrees(repo, options.env)).find((tree) => tree.branch === branch && !tree.prunable);
   if (elsewhere) return [`the branch ${branch} stays: it is checked out in ${elsewhere.path}`];
   const isGone = tip !== null && (await tryGit(repo, ["update-ref", "-d", `refs/heads/${branch}`, tip], options)).code === 0;
-  if (!isGone) return [`the branch ${branch} stays: it has moved on`];
+  if (!isGone) return [`the branch ${branch} stays: it has new commits`];
   await tryGit(repo, ["config", "--remove-section", `branch.${branch}`], { ...options, direct: true });
   return [];
 }

@@ -47,7 +47,7 @@ export class TrustedProjects {
     refuseSession(actor);
     const actions = await actionsAt(cwd);
     if (actions === null)
-      throw new HoldfastError("usage", `the project of ${cwd} asks Holdfast to run and copy nothing: there is nothing to trust`);
+      throw new HoldfastError("usage", `the project of ${cwd} requests no commands and no copies: there is nothing to trust`);
     if (actions.hash !== hash) throw notTrusted(actions, "changed since it was shown");
     const known = this.#queries.get(actions);
     if (known) return known;
@@ -76,7 +76,7 @@ export class TrustedProjects {
     );
     if (named.length === 0)
       throw new HoldfastError("trust_not_found", `nothing is trusted under ${JSON.stringify(ref)}`, {
-        hint: "list what is: holdfast trust ls",
+        hint: "list trusted projects: holdfast trust ls",
         candidates: [...new Set(this.list().map(({ directory }) => directory))].slice(0, 10),
       });
     const drafts = named.map(({ at: _, by: __, ...data }) => ({ type: "trust.revoked" as const, actor, session: null, data }));
@@ -123,14 +123,14 @@ export function placeOf(repository: Repository | undefined, cwd: string): { dire
   return repository ? { directory: repository.path, tree: repository.tree } : { directory: realOrSame(cwd), tree: cwd };
 }
 
-function notTrusted(actions: ProjectActions, why = "asks for what nobody has trusted yet"): HoldfastError {
+function notTrusted(actions: ProjectActions, why = "requests actions that nobody has trusted yet"): HoldfastError {
   const { tree, file, setup, copy } = actions;
   const lines = [
     ...(setup === null ? [] : [`run   ${visible(setup)}`]),
     ...(copy.length === 0 ? [] : [`copy  ${copy.map(visible).join(", ")}`]),
   ];
   return new HoldfastError("not_trusted", `${visible(file)} ${why}:\n  ${lines.join("\n  ")}`, {
-    hint: `read it and trust it: holdfast trust add ${shellWord(tree)}; or say --trust`,
+    hint: `read it and trust it: holdfast trust add ${shellWord(tree)}; or pass --trust`,
     details: { ...actions },
   });
 }
@@ -138,7 +138,7 @@ function notTrusted(actions: ProjectActions, why = "asks for what nobody has tru
 /** A session acts for an agent, which reads what repositories say. */
 function refuseSession(actor: Principal): void {
   if (!actor.startsWith("session:")) return;
-  throw new HoldfastError("forbidden", "a session cannot change what is trusted", { hint: "a person does: holdfast trust add DIR" });
+  throw new HoldfastError("forbidden", "a session cannot change trust", { hint: "a person does: holdfast trust add DIR" });
 }
 
 function realDirectory(cwd: string): string {

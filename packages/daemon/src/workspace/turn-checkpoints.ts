@@ -66,7 +66,7 @@ export class TurnCheckpoints implements Disposable {
     const records = this.#sessions.select({ all: true }).filter(({ workspace }) => workspace !== null);
     for (const record of records) this.#follow(record);
     this.#catchUp(records).catch((error: unknown) => log(`checkpoints: ${describe(error)}`));
-    this.#read(seq).catch((error: unknown) => log(`checkpoints are not made any more: ${describe(error)}`));
+    this.#read(seq).catch((error: unknown) => log(`checkpoints are no longer created: ${describe(error)}`));
   }
 
   [Symbol.dispose](): void {
@@ -170,7 +170,7 @@ export class TurnCheckpoints implements Disposable {
   }
 
   #remove(workspace: WorkspaceId, work: () => Promise<unknown>): void {
-    const failed = (error: unknown) => log(`workspace ${workspace}: its old checkpoints are still there: ${describe(error)}`);
+    const failed = (error: unknown) => log(`workspace ${workspace}: its old checkpoints could not be removed: ${describe(error)}`);
     this.#checkpoints.inLine(workspace, work).catch(failed);
   }
 

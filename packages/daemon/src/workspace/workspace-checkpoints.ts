@@ -147,15 +147,15 @@ export class Checkpoints {
   /** Throws where there is nothing to keep. */
   placeOf(record: WorkspaceRecord): Place {
     if (record.kind === "plain")
-      throw new HoldfastError("repository_unusable", `${record.name} is a plain directory: checkpoints are kept by git`, {
-        hint: "work in a worktree of a git repository: holdfast spawn AGENT --worktree",
+      throw new HoldfastError("repository_unusable", `${record.name} is a plain directory, and checkpoints need git`, {
+        hint: "use a worktree of a git repository: holdfast spawn AGENT --worktree",
       });
     if (record.removedAt !== null || !existsSync(record.path))
       throw new HoldfastError(
         "workspace_removed",
-        `${record.name} ${record.removedAt === null ? "has no directory any more" : "was removed"}`,
+        `${record.name} ${record.removedAt === null ? "no longer has a directory" : "was removed"}`,
         {
-          hint: `bring it back: holdfast workspace recover ${record.name}`,
+          hint: `recover it: holdfast workspace recover ${record.name}`,
         },
       );
     const lives = this.#sessions.live().findLast(({ workspace }) => workspace?.id === record.id);
@@ -174,7 +174,7 @@ export class Checkpoints {
       "rewind_refused",
       `${busy.map(({ name }) => name).join(", ")} is in a turn in ${record.name}; nothing was changed`,
       {
-        hint: `wait until it has ended (holdfast wait ${first.name}), stop it (holdfast stop ${first.name}), or use --force`,
+        hint: `wait for its end (holdfast wait ${first.name}), stop it (holdfast stop ${first.name}), or pass --force`,
         candidates: busy.map(({ name }) => name),
       },
     );
@@ -212,6 +212,6 @@ export async function translated<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
-    throw new HoldfastError("git_failed", error.message, { hint: "see what git says there: git status", cause: error });
+    throw new HoldfastError("git_failed", error.message, { hint: "check the worktree: git status", cause: error });
   }
 }

@@ -81,7 +81,7 @@ const TOLD_LINES = 15;
 /** Worktrees asked at once: each is a process that reads many files. */
 const AT_ONCE = 4;
 
-const NOT_A_REPOSITORY = "not a git repository: sessions work in the directory itself, with no branch and nothing to merge";
+const NOT_A_REPOSITORY = "not a git repository: sessions work in the directory itself, without a branch and without merging";
 
 export class Workspaces {
   readonly #home: Home;
@@ -233,12 +233,12 @@ export class Workspaces {
     const path = realpathSync(request.cwd);
     const known = this.queries.list().find((workspace) => workspace.path === path);
     if (known)
-      throw new HoldfastError("name_taken", `${path} is the workspace ${known.name} already`, {
+      throw new HoldfastError("name_taken", `${path} is already the workspace ${known.name}`, {
         hint: `use that one: --workspace ${known.name}`,
       });
     if (request.branch !== undefined || request.base !== undefined)
-      throw new HoldfastError("repository_unusable", `${path} is not in a git repository, so there is no branch`, {
-        hint: "make it one (git init), or leave branch and base out",
+      throw new HoldfastError("repository_unusable", `${path} is not in a git repository, so it has no branches`, {
+        hint: "make it one (git init), or omit branch and base",
       });
     return path;
   }
@@ -263,7 +263,7 @@ export class Workspaces {
     const said = setupTail(directory, TOLD_LINES);
     const how = exitCode === null ? "was interrupted" : `failed with exit code ${exitCode}`;
     throw new HoldfastError("setup_failed", `the set-up of ${record.name} (${command}) ${how}${said === "" ? "" : `:\n${said}`}`, {
-      hint: `all that it said: ${setupLog(directory)}; the workspace is there: --workspace ${record.name} uses it as it is, holdfast workspace rm ${record.name} removes it`,
+      hint: `its whole output: ${setupLog(directory)}; the workspace exists: --workspace ${record.name} uses it as it is, holdfast workspace rm ${record.name} removes it`,
     });
   }
 
@@ -388,8 +388,8 @@ function beginningOf(
 }
 
 function nameTaken(name: string): HoldfastError {
-  return new HoldfastError("name_taken", `there is a workspace named ${JSON.stringify(name)} already`, {
-    hint: `choose another name, work in that one (--workspace ${name}), or remove it: holdfast workspace rm ${name}`,
+  return new HoldfastError("name_taken", `a workspace named ${JSON.stringify(name)} already exists`, {
+    hint: `choose another name, use that workspace (--workspace ${name}), or remove it: holdfast workspace rm ${name}`,
   });
 }
 
@@ -415,7 +415,7 @@ async function layFiles(path: string, { tree, head }: CopyOf, env: Environment):
 }
 
 function notCopied(leftOut: readonly LeftOut[]): string[] {
-  const WHY = { large: "too large", unreadable: "cannot be read", repository: "a repository within" };
+  const WHY = { large: "too large", unreadable: "cannot be read", repository: "a nested repository" };
   return leftOut.map(({ path, why }) => `not copied: ${path} (${WHY[why]})`);
 }
 
@@ -426,7 +426,7 @@ async function leftBehind({ tree }: Repository, base: string): Promise<string[]>
   const count = code === 0 ? stdout.split("\0").filter(Boolean).length : 0;
   return count === 0
     ? []
-    : [`${counted(count, "uncommitted change")} of ${tree} ${count === 1 ? "is" : "are"} not in it: it begins from ${base}`];
+    : [`${counted(count, "uncommitted change")} of ${tree} ${count === 1 ? "is" : "are"} not in it: it starts from ${base}`];
 }
 
 /** Somebody has committed or left a file in one that was never finished. */

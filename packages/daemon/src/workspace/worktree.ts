@@ -38,7 +38,7 @@ export async function planBeginning(
   if (baseCommit === undefined) throw await noSuchBase(directory, wanted.base, env);
   const branch = wanted.branch ?? (await freeBranch(refs, wanted.name));
   if ((await tryGit(directory, ["check-ref-format", "--branch", branch], { env })).code !== 0)
-    throw unusable(`${JSON.stringify(branch)} cannot be the name of a branch`, "choose another; for example: --worktree fix/login");
+    throw unusable(`${JSON.stringify(branch)} is not a valid branch name`, "choose another name; for example: --worktree fix/login");
   const isNew = (await refs(`refs/heads/${branch}`)) === undefined;
   if (isNew) await checkRoom(directory, { branch, refs, env });
   else await checkUnused(directory, branch, env);
@@ -167,10 +167,10 @@ async function checkRoom(
 ): Promise<void> {
   for (const parent of above(branch)) {
     if ((await refs(`refs/heads/${parent}`)) !== undefined)
-      throw unusable(`there can be no branch ${branch}: there is a branch ${parent}`, "choose another name for it");
+      throw unusable(`the branch ${branch} cannot be created: the branch ${parent} exists`, "choose another name");
   }
   const below = await git(directory, ["for-each-ref", "--count=1", "--format=%(refname:short)", `refs/heads/${branch}/`], { env });
-  if (below !== "") throw unusable(`there can be no branch ${branch}: there is a branch ${below}`, "choose another name for it");
+  if (below !== "") throw unusable(`the branch ${branch} cannot be created: the branch ${below} exists`, "choose another name");
 }
 
 async function checkUnused(directory: string, branch: string, env: Environment | undefined): Promise<void> {
@@ -178,7 +178,7 @@ async function checkUnused(directory: string, branch: string, env: Environment |
   if (tree)
     throw unusable(
       `the branch ${branch} is checked out in ${tree.path}`,
-      "a branch can be in one worktree only: choose another, or switch that one",
+      "a branch can be checked out in one worktree only: choose another, or switch that one",
     );
 }
 
@@ -192,9 +192,9 @@ async function remoteBranch(directory: string, branch: string, env: Environment 
 async function noSuchBase(directory: string, base: string | undefined, env: Environment | undefined): Promise<HoldfastError> {
   const anything = await tryGit(directory, ["rev-list", "--max-count=1", "--all"], { env });
   if (anything.stdout.trim() === "")
-    return unusable("the repository has no commit yet, and a worktree begins from one", "make one: git commit --allow-empty -m 'Begin'");
-  if (base === undefined) return unusable("the branch that is checked out has no commit yet", "name another to begin from: --base main");
-  return unusable(`there is no branch or commit ${JSON.stringify(base)}`, "list them: git branch --all");
+    return unusable("the repository has no commits, and a worktree needs one", "create one: git commit --allow-empty -m 'Begin'");
+  if (base === undefined) return unusable("the branch that is checked out has no commit yet", "start from another branch: --base main");
+  return unusable(`there is no branch or commit ${JSON.stringify(base)}`, "list branches: git branch --all");
 }
 
 /** Large files as pointers are a surprise to whoever opens one. */
@@ -224,8 +224,8 @@ async function filterNotes(tree: string, env: Environment | undefined): Promise<
 }
 
 function addFailed(result: GitResult, path: string): HoldfastError {
-  return new HoldfastError("git_failed", `the worktree ${path} could not be made: ${firstLine(result.stderr)}`, {
-    hint: "nothing was kept of it; see what git says in the repository: git status",
+  return new HoldfastError("git_failed", `the worktree ${path} could not be created: ${firstLine(result.stderr)}`, {
+    hint: "nothing was left of it; check the repository: git status",
   });
 }
 

@@ -36,7 +36,7 @@ export function asRequestError(error: unknown): RequestError {
   if (!(error instanceof AgentFailure))
     return new RequestError(INTERNAL, error instanceof Error ? error.message : String(error), {
       code: "internal",
-      hint: "this is a defect of the agent's; the words can be sent again",
+      hint: "this is a bug in the agent; the message can be sent again",
       retry: true,
     });
   const { code, message, hint, retry, usage } = error;

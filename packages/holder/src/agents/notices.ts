@@ -15,8 +15,8 @@ export function leftOut({ leftOut: gap }: Kept, total: number): Notice | undefin
   return {
     about: "left_out",
     severity: "info",
-    title: `${turns} left out of what the agent is given${forRoom ? ", for want of room" : ""}`,
-    description: "The transcript has everything. How much is kept: context in config.toml; /clear begins anew.",
+    title: `${turns} omitted from the agent's context${forRoom ? " to save space" : ""}`,
+    description: "The transcript has everything. context in config.toml sets the limit; /clear starts a new context.",
   };
 }
 
@@ -26,15 +26,15 @@ export function nearlyFull(used: number, size: number): Notice {
     about: "context",
     severity: "warning",
     title: `the context is ${percent} % full: about ${used.toLocaleString("en")} of ${size.toLocaleString("en")} tokens`,
-    description: "When it is full the oldest turns are left out. /clear begins anew; tokens in config.toml is the limit.",
+    description: "When it is full the oldest turns are omitted. /clear starts a new context; tokens in config.toml is the limit.",
   };
 }
 
 export const CLEARED: Notice = {
   about: "cleared",
   severity: "info",
-  title: "the agent begins with an empty memory",
-  description: "The transcript stays as it is.",
+  title: "the agent's memory is cleared",
+  description: "The transcript does not change.",
 };
 
 /** Servers of the Model Context Protocol that a command does not ask for. */
@@ -42,7 +42,7 @@ export function notGiven(servers: readonly string[]): Notice {
   return {
     about: "tools",
     severity: "warning",
-    title: `the command is given no MCP servers: it goes without ${servers.join(", ")}`,
-    description: "Where it takes a file that names them, put {mcp} in its place among the words of the command in config.toml.",
+    title: `the command takes no MCP servers: ${servers.join(", ")} will be missing`,
+    description: "If the command takes a file that names them, add {mcp} to its command in config.toml.",
   };
 }

@@ -84,5 +84,5 @@ function textOfBlock(block: ContentBlock): string {
   if (block.type === "text") return block.text;
   if (block.type === "resource_link") return `@${block.uri.replace(/^file:\/\//, "")}`;
   if (block.type === "resource" && "text" in block.resource) return `@${block.resource.uri}:\n${block.resource.text}`;
-  return `[${block.type}: the agent takes only text]`;
+  return `[${block.type}: the agent accepts only text]`;
 }

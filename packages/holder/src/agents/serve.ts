@@ -16,7 +16,7 @@ import {
   PROTOCOL_VERSION,
   RequestError,
 } from "@agentclientprotocol/sdk";
-import { STEER, TRANSCRIPTS } from "@holdfast/contract/agent-order";
+import { REASON, STEER, TRANSCRIPTS } from "@holdfast/contract/agent-order";
 import { VERSION } from "@holdfast/contract/version";
 import * as z from "zod/mini";
 import { readTold, runOf } from "./context/transcripts.ts";
@@ -80,7 +80,7 @@ export function appOf(kind: Kind, { order, runs }: { order: string; runs: string
           loadSession: runs !== undefined,
           promptCapabilities: { embeddedContext: true },
           sessionCapabilities: runs === undefined ? {} : { resume: {} },
-          _meta: { [STEER]: kind.steers },
+          _meta: { [STEER]: kind.steers, [REASON]: true },
         },
       };
     })
@@ -120,7 +120,7 @@ export function appOf(kind: Kind, { order, runs }: { order: string; runs: string
     })
     .onNotification(methods.agent.session.cancel, ({ params }) => sessions.get(params.sessionId)?.cancel())
     .onRequest(STEER, Steer, ({ params }) => {
-      if (!find(params.sessionId).conversation.steer?.(params.text)) throw RequestError.invalidRequest({ reason: "no turn runs" });
+      if (!find(params.sessionId).conversation.steer?.(params.text)) throw RequestError.invalidRequest({ reason: "no turn is running" });
       return {};
     })
     .onNotification(STEER, Steer, ({ params }) => void sessions.get(params.sessionId)?.conversation.steer?.(params.text));
@@ -147,7 +147,7 @@ export async function serve(kind: Kind, order: string): Promise<void> {
 
 const COMMANDS = {
   sessionUpdate: "available_commands_update" as const,
-  availableCommands: [{ name: CLEAR.slice(1), description: "begin with an empty memory; the transcript stays" }],
+  availableCommands: [{ name: CLEAR.slice(1), description: "clear the agent's memory; the transcript stays" }],
 };
 
 /** All that is known of it, as the protocol asks of a load: clients that keep it themselves resume instead. */

@@ -31,7 +31,7 @@ describe("a file", () => {
     expect((await read(join(agent.project, "a.txt"), part)).result).toEqual({ content });
   });
 
-  test("outside of the workspace is neither read nor written, whatever the way to it", async () => {
+  test("outside the workspace is neither read nor written, whatever the way to it", async () => {
     const { root, project } = agent;
     const ways = [
       "../secret",
@@ -62,7 +62,7 @@ describe("a file", () => {
     expect((await write("not/yet/there.ts", "x")).result).toEqual({});
     expect(readFileSync(join(agent.project, "not/yet/there.ts"), "utf8")).toBe("x");
     expect((await write("script.sh/new.ts", "x")).error).toBeDefined();
-    expect((await write("script.sh", 5)).error?.message).toBe("what is to be written is no text");
+    expect((await write("script.sh", 5)).error?.message).toBe("the content to write is not a text");
     expect(readFileSync(file, "utf8")).toBe("new");
     expect(readdirSync(join(agent.project, "src"))).toEqual(["new.ts"]);
   });
@@ -70,12 +70,12 @@ describe("a file", () => {
   test("that is none, or that never ends, is refused: its keeper does not wait for it", async () => {
     execFileSync("mkfifo", [join(agent.project, "pipe")]);
     for (const path of ["pipe", "src"]) {
-      expect((await read(path)).error?.message).toBe(`${path} is no file`);
-      expect((await write(path, "x")).error?.message).toBe(`${path} is no file`);
+      expect((await read(path)).error?.message).toBe(`${path} is not a file`);
+      expect((await write(path, "x")).error?.message).toBe(`${path} is not a file`);
     }
     writeFileSync(join(agent.project, "huge"), "");
     truncateSync(join(agent.project, "huge"), 17 * 1024 * 1024);
-    expect((await read("huge")).error?.message).toContain("too long");
+    expect((await read("huge")).error?.message).toContain("too large");
   });
 
   test("that is not there is not there", async () => {
@@ -113,7 +113,7 @@ describe("a command", () => {
   test("is not run outside", async () => {
     for (const cwd of ["/", "..", "up", join(agent.project, "gone/../up")]) {
       expect((await agent.ask("terminal/create", { sessionId: "c1", command: "true", cwd })).error?.message, cwd).toContain(
-        "outside of the workspace",
+        "outside the workspace",
       );
     }
   });
@@ -177,7 +177,7 @@ describe("a command", () => {
 });
 
 test("what is not served is said not to be", async () => {
-  expect((await agent.ask("fs/format_disk", {})).error).toEqual({ code: -32601, message: "fs/format_disk is not served here" });
+  expect((await agent.ask("fs/format_disk", {})).error).toEqual({ code: -32601, message: "fs/format_disk is not supported" });
 });
 
 test("an agent that goes takes its commands with it", async () => {

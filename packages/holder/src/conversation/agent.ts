@@ -20,7 +20,7 @@ import type {
   SetSessionConfigOptionResponse,
   WriteTextFileRequest,
 } from "@agentclientprotocol/sdk";
-import { STEER } from "@holdfast/contract/agent-order";
+import { REASON, STEER } from "@holdfast/contract/agent-order";
 import type { ConversationOrder } from "@holdfast/contract/conversation-holder";
 import { VERSION } from "@holdfast/contract/version";
 import { writeFileAtomic } from "@holdfast/platform/files";
@@ -116,7 +116,16 @@ export class Agent {
 
   /** Whether it takes words while a turn runs. */
   get steers(): boolean {
-    return (this.#can._meta as Record<string, unknown> | null | undefined)?.[STEER] === true;
+    return this.#announces(STEER);
+  }
+
+  /** Whether its model reads why a request was denied. */
+  get takesReasons(): boolean {
+    return this.#announces(REASON);
+  }
+
+  #announces(name: string): boolean {
+    return (this.#can._meta as Record<string, unknown> | null | undefined)?.[name] === true;
   }
 
   kill(): void {
@@ -161,8 +170,7 @@ export class Agent {
   /** A new conversation beside the one before. */
   async #begin(at: Place): Promise<Opened> {
     const { sessionId, ...offered } = fields(await this.#connection.request<NewSessionResponse>("session/new", at));
-    if (typeof sessionId !== "string" || sessionId === "")
-      throw new Error("the agent began a conversation, and did not say which (it gave no sessionId)");
+    if (typeof sessionId !== "string" || sessionId === "") throw new Error("the agent began a conversation without an id (no sessionId)");
     this.#session = sessionId;
     return { ...offered, conversation: sessionId, remembers: true };
   }
@@ -227,14 +235,14 @@ export class Agent {
       case "terminal/release":
         return this.terminals.release(terminalId);
       default:
-        throw new UnknownMethod(`${method} is not served here`);
+        throw new UnknownMethod(`${method} is not supported`);
     }
   }
 
   #read({ path, line, limit }: ReadTextFileRequest): { content: string } {
     const file = inside(this.#workspace, path);
     const { size } = regular(file, path) ?? { size: 0 };
-    if (size > LONGEST_FILE) throw new Error(`${path} is too long to be given as a whole: it has ${size} bytes`);
+    if (size > LONGEST_FILE) throw new Error(`${path} is too large to return as a whole: ${size} bytes`);
     const text = readFileSync(file, "utf8");
     if (line == null && limit == null) return { content: text };
     const from = Math.max(0, (line ?? 1) - 1);
@@ -243,7 +251,7 @@ export class Agent {
   }
 
   #write({ path, content }: WriteTextFileRequest): void {
-    if (typeof content !== "string") throw new Error("what is to be written is no text");
+    if (typeof content !== "string") throw new Error("the content to write is not a text");
     const file = insideToWrite(this.#workspace, path);
     const mode = regular(file, path)?.mode;
     // A full disk must not take from the user what was there before.
@@ -287,7 +295,7 @@ function makeParents(file: string, mode: number): void {
 /** Undefined: there is none yet. Of what is no file, as a pipe, reading or writing may never come to an end. */
 function regular(file: string, path: string): Stats | undefined {
   const found = statSync(file, { throwIfNoEntry: false });
-  if (found && !found.isFile()) throw new Error(`${path} is no file`);
+  if (found && !found.isFile()) throw new Error(`${path} is not a file`);
   return found;
 }
 

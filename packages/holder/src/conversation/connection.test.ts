@@ -106,8 +106,8 @@ test("a line that is no message is told of, and what follows is heard", async ()
   expect(told).toEqual(["good"]);
   expect(nonsense.map(({ message }) => message)).toEqual([
     expect.stringContaining("JSON"),
-    "no message: 5",
-    "no message: null",
+    "not a message: 5",
+    "not a message: null",
     "cannot be taken",
   ]);
 });
@@ -128,12 +128,12 @@ test("a line without end is not kept", async () => {
 test("who waits when the other side goes is told, and nobody waits after", async () => {
   const { input, output, connection, said } = connect();
   const asked = connection.request("a", {});
-  const refused = expect(asked).rejects.toThrow("closed its end");
+  const refused = expect(asked).rejects.toThrow("closed the connection");
   input.destroy();
   await refused;
   expect(connection.closed).toBe(true);
   said();
-  await expect(connection.request("b", {})).rejects.toThrow("closed its end");
+  await expect(connection.request("b", {})).rejects.toThrow("closed the connection");
   connection.notify("c", {});
   await turn();
   expect(said()).toEqual([]);

@@ -103,7 +103,7 @@ export class Connection {
     if (line === "") return;
     try {
       const message = JSON.parse(line) as Message | null;
-      if (typeof message !== "object" || message === null) throw new Error(`no message: ${line.slice(0, 200)}`);
+      if (typeof message !== "object" || message === null) throw new Error(`not a message: ${line.slice(0, 200)}`);
       if (typeof message.method === "string") this.#hear(message.method, message);
       else this.#answered(message);
     } catch (error) {
@@ -140,5 +140,5 @@ export class Connection {
 }
 
 function gone(): Error {
-  return new Error("the agent has closed its end");
+  return new Error("the agent closed the connection");
 }

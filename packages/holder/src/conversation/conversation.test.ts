@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { STEER } from "@holdfast/contract/agent-order";
+import { REASON, STEER } from "@holdfast/contract/agent-order";
 import type { Principal } from "@holdfast/contract/ids";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { Puppet } from "./puppet.ts";
@@ -265,6 +265,27 @@ describe("leave", () => {
     expect(agent.of("approval_answered")).toHaveLength(1);
   });
 
+  test("a reason for a denial is in the outcome, and goes into the turn or the next prompt of an agent that does not read it there", async () => {
+    const denied = { t: "answer", id: 1, ask: "a1", allow: false, always: false, by: BY, reason: "ask Ada first" } as const;
+    await using knows = await Puppet.ready({ can: { _meta: { [STEER]: true, [REASON]: true } } });
+    await knows.turn();
+    const read = ask(knows);
+    await knows.until(() => knows.conversation.state.asks.length === 1);
+    knows.conversation.answer(denied);
+    expect((await read).result).toEqual({ outcome: { outcome: "selected", optionId: "no", _meta: { [REASON]: "ask Ada first" } } });
+
+    await using other = await Puppet.ready();
+    const { end } = await other.turn();
+    const unread = ask(other);
+    await other.until(() => other.conversation.state.asks.length === 1);
+    other.conversation.answer(denied);
+    await unread;
+    await end();
+    await other.prompt("next");
+    const { params } = await other.answer("session/prompt", { stopReason: "end_turn" });
+    expect(JSON.stringify(params)).toContain("was denied. Reason: ask Ada first]");
+  });
+
   test("to do it once is never leave for more: without such an option it is cancelled", async () => {
     await using agent = await Puppet.ready();
     await agent.turn();
@@ -395,7 +416,7 @@ describe("a conversation from before", () => {
       mcpServers: [{ name: "ours", command: "hf", args: ["mcp"], env: [{ name: "A", value: "b" }] }],
     });
     await agent.until(() => agent.conversation.state.ready);
-    expect(agent.of("note")).toMatchObject([{ about: "opened", text: "the conversation goes on", conversation: "c1" }]);
+    expect(agent.of("note")).toMatchObject([{ about: "opened", text: "the conversation continues", conversation: "c1" }]);
   });
 
   test("is loaded by one that can only do that; what it shows again, also late, is not said again", async () => {
@@ -432,7 +453,7 @@ describe("a conversation from before", () => {
     await agent.fail("session/resume", { code: -32002, message: "Resource not found" });
     await agent.until(() => agent.exits.length > 0);
     expect(agent.of("error")[0]).toMatchObject({
-      message: "the agent cannot go on with its conversation c1: Resource not found",
+      message: "the agent cannot continue its conversation c1: Resource not found",
       hint: expect.stringContaining("--fresh"),
     });
     expect(agent.of("turn_ended")).toMatchObject([{ reason: "failed" }]);
@@ -448,8 +469,8 @@ describe("a conversation from before", () => {
 
 describe("an agent that cannot begin", () => {
   test.each([
-    ["gives no id", { sessionId: 5 }, "the agent began a conversation, and did not say which (it gave no sessionId)"],
-    ["answers with nothing", null, "the agent began a conversation, and did not say which (it gave no sessionId)"],
+    ["gives no id", { sessionId: 5 }, "the agent began a conversation without an id (no sessionId)"],
+    ["answers with nothing", null, "the agent began a conversation without an id (no sessionId)"],
   ])("because it %s is ended, and it is said why", async (_, answer, message) => {
     await using agent = new Puppet();
     await agent.answer("initialize", null);
@@ -473,7 +494,7 @@ describe("an agent that cannot begin", () => {
     expect(agent.errors.join("")).toContain("broken");
     expect(agent.agent.isSilent).toBe(true);
     expect(agent.of("error")).toMatchObject([
-      { code: "agent_failed", message: "the agent ended", hint: "what it printed: holdfast logs NAME" },
+      { code: "agent_failed", message: "the agent ended", hint: "read its output: holdfast logs NAME" },
     ]);
   });
 });

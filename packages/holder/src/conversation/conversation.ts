@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { RequestPermissionRequest, RequestPermissionResponse, SessionUpdate } from "@agentclientprotocol/sdk";
+import { REASON } from "@holdfast/contract/agent-order";
 import type { ConversationOrder, ConversationState, ToConversation } from "@holdfast/contract/conversation-holder";
 import type { Principal } from "@holdfast/contract/ids";
 import type { TurnEnd } from "@holdfast/contract/status";
@@ -97,7 +98,7 @@ export class Conversation {
   async prompt(prompt: Prompt): Promise<void> {
     if (this.#transcript.said.has(prompt.message)) return;
     if (this.#ended) throw new Refusal("ended", "the agent has ended");
-    if (this.#turn !== null && !prompt.steer) throw new Refusal("busy", "a turn runs");
+    if (this.#turn !== null && !prompt.steer) throw new Refusal("busy", "a turn is running");
     if (this.#turn !== null) return this.#steer(prompt);
     this.#keep(prompt, prompt.message);
     this.#turn = prompt.message;
@@ -122,7 +123,8 @@ export class Conversation {
       // It is the agent's then, whatever the disk says.
       const took = await this.#agent.steer(prompt.words, () => this.#transcript.appendSaid(userOf(prompt), turn));
       if (took) return;
-    } else if (turn !== null && prompt.patient) throw new Refusal("busy", "a turn runs, and its agent takes nothing into one");
+    } else if (turn !== null && prompt.patient)
+      throw new Refusal("busy", "a turn is running, and the agent accepts no input during a turn");
     else await this.cancel();
     await this.#over.promise;
     // Its turn ends with it, once the system has told of its end.
@@ -134,23 +136,26 @@ export class Conversation {
 
   #keep(prompt: Prompt, turn: string): void {
     if (this.#transcript.appendOrRefuse(userOf(prompt), turn)) return;
-    throw new Refusal("failed", "the disk is full: the words could not be kept, and were not said");
+    throw new Refusal("failed", "the disk is full: the message was not saved and not sent");
   }
 
   async cancel(): Promise<boolean> {
     if (this.#turn === null) return false;
     this.#cancelled = true;
-    for (const ask of [...this.#asks.keys()]) this.#settle(ask, null, null);
+    for (const ask of [...this.#asks.keys()]) this.#settle(ask, null, { by: null, why: null });
     if (this.#ready) this.#agent.cancel();
     // It was told nothing yet, and may never come to be told.
     else this.#endTurn("cancelled");
     return true;
   }
 
-  answer({ ask, allow, always, by }: Answer): void {
+  answer({ ask, allow, always, by, reason = null }: Answer): void {
     const waiting = this.#asks.get(ask);
     if (!waiting) return;
-    this.#settle(ask, optionFor(waiting.options, { allow, always }) ?? null, by);
+    const why = allow ? null : reason;
+    // The protocol has no place for a reason: an agent that does not know ours gets it as words.
+    if (why !== null && !this.#agent.takesReasons) this.#tellAside(deniedText(this.#updates.callOf(waiting.call)?.title, why));
+    this.#settle(ask, optionFor(waiting.options, { allow, always }) ?? null, { by, why });
   }
 
   async set({ mode, model }: { mode?: string | undefined; model?: string | undefined }): Promise<void> {
@@ -164,12 +169,12 @@ export class Conversation {
   async clear(): Promise<void> {
     await this.#opened.catch(() => {});
     if (this.#ended) throw new Refusal("ended", "the agent has ended");
-    if (this.#turn !== null) throw new Refusal("busy", "a turn runs");
+    if (this.#turn !== null) throw new Refusal("busy", "a turn is running");
     const { mode, model, commands } = this.#offer.settings;
     const opened = await this.#agent.clear(this.#order);
     this.#offer = offerOf(opened, commands);
     this.#mustRecall = false;
-    this.#note("cleared", "the agent begins with an empty memory", { conversation: opened.conversation });
+    this.#note("cleared", "the agent's memory is cleared", { conversation: opened.conversation });
     // It forgets what was said, not what was chosen: a mode may be all that keeps it from doing things unasked.
     await this.#chooseAgain({ model, mode });
   }
@@ -248,7 +253,12 @@ export class Conversation {
     if (this.#noted.has(key)) return;
     this.#noted.add(key);
     this.#note(about, text);
-    if (words === null || this.#ended) return;
+    if (words !== null) this.#tellAside(words);
+  }
+
+  /** Words for the agent that interrupt nothing: in its turn where it takes words in a turn, else with the next prompt. */
+  #tellAside(words: string): void {
+    if (this.#ended) return;
     const takesNow = this.#turn !== null && this.#ready && this.#agent.steers;
     const taken = takesNow ? this.#agent.steer(words, () => {}) : Promise.resolve(false);
     void taken.then((isTaken) => isTaken || this.#aside.push(words));
@@ -257,23 +267,24 @@ export class Conversation {
   /** The agent has gone: what it was in the middle of is over. */
   end(how: string): void {
     this.#ended = true;
-    for (const ask of [...this.#asks.keys()]) this.#settle(ask, null, null);
-    const printed = this.#order.conversation === null ? "what it printed: holdfast logs NAME" : null;
+    for (const ask of [...this.#asks.keys()]) this.#settle(ask, null, { by: null, why: null });
+    const printed = this.#order.conversation === null ? "read its output: holdfast logs NAME" : null;
     if (!this.#ready) this.#tellUnopened({ code: "agent_failed", message: how, hint: printed, retry: true });
     if (this.#turn === null) return;
     if (this.#ready) {
-      const hint = "holdfast resume NAME goes on with the conversation";
+      const hint = "continue the conversation: holdfast resume NAME";
       this.#write({ type: "error", code: "agent_ended", message: how, hint, retry: true });
     }
     this.#endTurn("interrupted");
   }
 
-  #settle(ask: string, option: AskOption | null, by: Principal | null): void {
+  #settle(ask: string, option: AskOption | null, { by, why }: { by: Principal | null; why: string | null }): void {
     const waiting = this.#asks.get(ask);
     this.#asks.delete(ask);
     const allowed = option?.kind.startsWith("allow") ?? false;
     this.#write({ type: "approval_answered", ask, option: option?.id ?? null, allowed, by });
-    waiting?.resolve({ outcome: option ? { outcome: "selected", optionId: option.id } : { outcome: "cancelled" } });
+    const about = why === null ? {} : { _meta: { [REASON]: why } };
+    waiting?.resolve({ outcome: option ? { outcome: "selected", optionId: option.id, ...about } : { outcome: "cancelled" } });
   }
 
   async #open(): Promise<void> {
@@ -301,15 +312,17 @@ export class Conversation {
     this.#write({
       type: "error",
       ...failed,
-      message: conversation === null ? failed.message : `the agent cannot go on with its conversation ${conversation}: ${failed.message}`,
-      hint: failed.hint ?? (conversation === null ? null : "try again: holdfast resume NAME; or begin anew: holdfast resume --fresh NAME"),
+      message: conversation === null ? failed.message : `the agent cannot continue its conversation ${conversation}: ${failed.message}`,
+      hint:
+        failed.hint ??
+        (conversation === null ? null : "try again: holdfast resume NAME; or start a new conversation: holdfast resume --fresh NAME"),
     });
   }
 
   async #untilItMay(): Promise<void> {
     const wait = (this.#order.notBefore ?? 0) - Date.now();
     if (wait <= 0) return;
-    this.#note("opening", `the agent would lose a conversation that it was given again so soon: it goes on in ${Math.ceil(wait / 1000)} s`);
+    this.#note("opening", `the agent would lose a conversation that it got again so soon: it continues in ${Math.ceil(wait / 1000)} s`);
     // Whatever is done to the clock meanwhile.
     await delay(Math.min(wait, LONGEST_WAIT_MS));
   }
@@ -320,8 +333,8 @@ export class Conversation {
     const text = isNew
       ? "the conversation begins"
       : remembers
-        ? "the conversation goes on"
-        : "the agent cannot go on with a conversation by itself: it is told what was said before";
+        ? "the conversation continues"
+        : "the agent cannot continue a conversation by itself: it gets the earlier turns as text";
     this.#note("opened", text, { conversation });
   }
 
@@ -418,7 +431,7 @@ export class Conversation {
   #now(chosen: { mode?: string; model?: string }): void {
     const { settings } = this.#offer;
     this.#offer = { ...this.#offer, settings: { ...settings, ...chosen } };
-    for (const [what, value] of Object.entries(chosen)) this.#note(what, `the ${what} is ${value} now`);
+    for (const [what, value] of Object.entries(chosen)) this.#note(what, `the ${what} is now ${value}`);
   }
 
   #note(about: string, text: string, more: { conversation?: string } = {}): void {
@@ -443,6 +456,10 @@ function userOf({ message, from, text, addition, steer }: Prompt): Extract<Entry
 }
 
 /** Without `always` never one that allows more than what was asked. */
+function deniedText(title: string | undefined, reason: string): string {
+  return `[Holdfast: your request ${JSON.stringify(title ?? "to use a tool")} was denied. Reason: ${reason}]`;
+}
+
 function optionFor(options: readonly AskOption[], { allow, always }: { allow: boolean; always: boolean }): AskOption | undefined {
   const kinds = allow ? (always ? ["allow_always", "allow_once"] : ["allow_once"]) : ["reject_once", "reject_always"];
   return kinds.map((kind) => options.find((option) => option.kind === kind)).find((option) => option !== undefined);

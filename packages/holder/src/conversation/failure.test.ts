@@ -18,7 +18,7 @@ test.each([
   [
     "without a login",
     { code: -32000, message: "Authentication required" },
-    { code: "unauthenticated", hint: "log in with the agent's own program, then send it again" },
+    { code: "unauthenticated", hint: "log in with the agent's own program, then send the message again" },
   ],
   [
     "as our own agents tell it",

@@ -15,7 +15,7 @@ export function failureOf(error: unknown): Failure {
   return {
     code: typeof told.code === "string" ? told.code : isLogin ? "unauthenticated" : "agent_failed",
     message: text,
-    hint: typeof told.hint === "string" ? told.hint : isLogin ? "log in with the agent's own program, then send it again" : null,
+    hint: typeof told.hint === "string" ? told.hint : isLogin ? "log in with the agent's own program, then send the message again" : null,
     retry: typeof told.retry === "boolean" ? told.retry : true,
   };
 }

@@ -83,7 +83,7 @@ async function obey(socket: Socket, message: unknown): Promise<void> {
   const parsed = ToConversation.safeParse(message);
   if (!parsed.success) {
     const id = (message as { id?: unknown } | null)?.id;
-    if (typeof id === "number") say({ t: "reply", id, code: "not_offered", error: "what keeps a conversation does not know that request" });
+    if (typeof id === "number") say({ t: "reply", id, code: "not_offered", error: "the conversation's keeper does not know that request" });
     return;
   }
   const told = parsed.data;

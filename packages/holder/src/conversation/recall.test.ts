@@ -24,7 +24,7 @@ test("of many turns the first and the last are told, and which are left out is s
   expect(words).not.toContain("question 3.");
   expect(words).not.toContain("answer 10.");
   expect(words).toContain("answer 11.");
-  expect(leftOut).toBe("turns 3 to 10 are left out of what the agent is told; the transcript has everything");
+  expect(leftOut).toBe("turns 3 to 10 are omitted from the agent's context; the transcript has everything");
 });
 
 test("of a first run nothing is told but the words", async () => {

@@ -19,7 +19,7 @@ export async function recall(runDirectory: string, words: string): Promise<Recal
   const { leftOut } = kept;
   return {
     words: renderPrompt({ prompt: words, system: null, kept }),
-    leftOut: leftOut === null ? null : `${turnsOf(leftOut)} left out of what the agent is told; the transcript has everything`,
+    leftOut: leftOut === null ? null : `${turnsOf(leftOut)} omitted from the agent's context; the transcript has everything`,
   };
 }
 

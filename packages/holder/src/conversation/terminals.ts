@@ -51,7 +51,7 @@ export class Terminals {
 
   create({ command, args, env, cwd, outputByteLimit }: CreateTerminalRequest): { terminalId: string } {
     const given = args ?? [];
-    if (!Array.isArray(given) || ![command, ...given].every(isWord)) throw new Error("a command is made of words");
+    if (!Array.isArray(given) || ![command, ...given].every(isWord)) throw new Error("a command is a list of words");
     const directory = inside(this.#workspace, cwd ?? this.#workspace);
     const variables = (env ?? []).map(({ name, value }) => `${name}=${value}`);
     const words = [...(variables.length > 0 ? ["env", ...variables] : []), ...commandOf(command, given)];

@@ -105,7 +105,7 @@ test("what the agent says on a full disk waits in order, half a line is complete
   expect(transcript.append(text("b"), "m1")).toBe(false);
   expect(statSync(file()).size).toBe(30);
   expect(transcript.appendOrRefuse(user("m2"), "m2")).toBe(false);
-  expect(() => transcript.finish()).toThrow("waits for room");
+  expect(() => transcript.finish()).toThrow("waits for disk space");
   vi.advanceTimersByTime(250);
   expect(statSync(file()).size).toBe(30);
   disk.room = Number.POSITIVE_INFINITY;
@@ -131,7 +131,7 @@ test("a keeper does not grow without end: what is too much is not kept, and that
   expect(kept.length).toBeLessThan(36);
   expect(kept.map((entry) => (typeof entry === "object" ? entry.n : entry))).toEqual(kept.map((_, index) => index + 1));
   expect(kept.slice(-2)).toMatchObject([
-    { type: "note", about: "lost", text: expect.stringContaining(` ${42 - kept.length} entries were not kept`) },
+    { type: "note", about: "lost", text: expect.stringContaining(` ${42 - kept.length} entries were lost`) },
     { type: "text", text: "after" },
   ]);
 });

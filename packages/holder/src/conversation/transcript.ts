@@ -63,7 +63,7 @@ export class Transcript implements Disposable {
 
   /** Throws while something waits. */
   finish(): void {
-    if (!this.#flush()) throw Object.assign(new Error("the transcript waits for room"), { code: "ENOSPC" });
+    if (!this.#flush()) throw Object.assign(new Error("the transcript waits for disk space"), { code: "ENOSPC" });
   }
 
   [Symbol.dispose](): void {
@@ -98,7 +98,7 @@ export class Transcript implements Disposable {
   }
 
   #tellLost(): void {
-    const text = `the disk was full for so long that ${this.#lost} entries were not kept`;
+    const text = `the disk was full for too long: ${this.#lost} entries were lost`;
     this.#lost = 0;
     this.append({ type: "note", about: "lost", text }, null);
   }
@@ -113,7 +113,7 @@ export class Transcript implements Disposable {
       const entry = parseEntry(line);
       if (typeof entry === "object" && entry.type === "user") this.said.add(entry.message);
     }
-    const text = `what was written last was cut off in the middle: ${torn} bytes of it could not be kept`;
+    const text = `the last entry was incomplete: ${torn} bytes were lost`;
     if (torn > 0) this.append({ type: "note", about: "recovered", text }, null);
   }
 }

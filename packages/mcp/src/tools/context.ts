@@ -7,7 +7,7 @@ import { brief } from "../brief.ts";
 import { meant } from "../self.ts";
 import { say, tool } from "../tool.ts";
 
-const of = say(z.optional(z.string()), "a session or a workspace; yours without");
+const of = say(z.optional(z.string()), "a session or a workspace; default: yours");
 
 /** How often a line is added anew to a file that somebody else changes at the same moment. */
 const MOST_TRIES = 5;
@@ -16,9 +16,9 @@ export const CONTEXT_TOOLS = [
   tool({
     name: "read_working_context",
     description:
-      "The Working Context where you work: background.md, plan.md, working-log.md and results-summary.md, which pass from one agent to the next. digest is for update_working_context.",
+      "Read the Working Context of your directory: background.md, plan.md, working-log.md and results-summary.md, which pass from one agent to the next. Pass digest to update_working_context.",
     reads: true,
-    input: z.object({ of, file: say(z.optional(z.enum(CONTEXT_FILES)), "only this one") }),
+    input: z.object({ of, file: say(z.optional(z.enum(CONTEXT_FILES)), "only this file") }),
     async run({ of: ref, file }, { client, self }) {
       const { root, files } = await client.call("getContext", { query: { of: meant(ref, await self()) } });
       const wanted = files.filter(({ name }) => file === undefined || name === file);
@@ -28,13 +28,13 @@ export const CONTEXT_TOOLS = [
   tool({
     name: "update_working_context",
     description:
-      "Write a file of the Working Context, or add to its end. With the digest of what you have read, it is refused when somebody has changed the file since.",
+      "Write a file of the Working Context, or append to it. With the digest of the text you read, the write is refused if the file has changed since.",
     input: z.object({
       of,
       file: say(z.enum(CONTEXT_FILES), "which"),
-      text: say(z.string().check(z.maxLength(LONGEST_CONTEXT)), "its new text, or with append what to add"),
-      append: say(z._default(z.boolean(), false), "add it to the end"),
-      digest: say(z.optional(z.nullable(z.string())), "of what you have read; null: it must not be there yet"),
+      text: say(z.string().check(z.maxLength(LONGEST_CONTEXT)), "the new text, or with append the text to add"),
+      append: say(z._default(z.boolean(), false), "append the text"),
+      digest: say(z.optional(z.nullable(z.string())), "digest of the text you read; null: the file must not exist yet"),
     }),
     async run({ of: ref, file, text, append, digest }, { client, self }) {
       const target = meant(ref, await self());
@@ -59,11 +59,11 @@ export const CONTEXT_TOOLS = [
   }),
   tool({
     name: "report_progress",
-    description: "Say how far you are: what you do now, and how much of how much is done. People and your parent see it.",
+    description: "Report your progress: your current activity, and the completed share. People and your parent see it.",
     input: z.object({
-      text: say(z.string().check(z.minLength(1), z.maxLength(2000)), "what you do now, in a line"),
-      done: say(z.optional(z.number().check(z.minimum(0))), "how much is done"),
-      total: say(z.optional(z.number().check(z.minimum(0))), "of how much"),
+      text: say(z.string().check(z.minLength(1), z.maxLength(2000)), "your current activity, in one line"),
+      done: say(z.optional(z.number().check(z.minimum(0))), "completed units"),
+      total: say(z.optional(z.number().check(z.minimum(0))), "total units"),
     }),
     async run(body, { client, self }) {
       const session = await client.call("reportProgress", { params: { ref: meant(undefined, await self()) }, body });

@@ -20,18 +20,18 @@ export const MONITOR_TOOLS = [
   tool({
     name: "event_monitor",
     description:
-      "Watch a session as it goes: its events, or what it prints (of a conversation: what is in its transcript); or a group that you are in: who joins, what is shared and said. At a bounded rate: a burst of 5, then one a second, unless you say otherwise; what was left out is counted in dropped. Each thing is told at once as progress, and all of them are in the result, with a cursor to go on from.",
+      "Watch a session: its events, or its output (for a conversation: its transcript); or a group that you are in: joins, shared values and messages. The rate is limited: a burst of 5, then one per second by default; dropped counts the omitted items. Each item is sent at once as progress. The result has all of them, with a cursor to continue from.",
     reads: true,
     input: z.object({
-      name: say(z.optional(z.string()), "the session, by its name or id"),
-      group: say(z.optional(z.string()), "in place of name: the events of this group, by its path"),
-      source: say(z._default(z.enum(["events", "output"]), "events"), "what of it"),
+      name: say(z.optional(z.string()), "session name or id"),
+      group: say(z.optional(z.string()), "instead of name: the events of this group, by its path"),
+      source: say(z._default(z.enum(["events", "output"]), "events"), "events or output"),
       types: say(z.optional(z.array(z.string())), "only events of these types, such as session.status_changed or tool.completed"),
-      after: say(z.optional(z.string()), "the cursor of an earlier result; without it, from now on"),
+      after: say(z.optional(z.string()), "cursor of an earlier result; default: only new items"),
       duration_ms: patience(30_000, "how long to watch"),
-      max_items: say(z._default(z.number().check(z.minimum(1), z.maximum(1000)), 100), "come back when there are so many"),
-      burst: say(z._default(z.number().check(z.minimum(1), z.maximum(100)), 5), "so many at once"),
-      per_second: say(z._default(z.number().check(z.minimum(0.01), z.maximum(100)), 1), "and then so many a second"),
+      max_items: say(z._default(z.number().check(z.minimum(1), z.maximum(1000)), 100), "return after this many items"),
+      burst: say(z._default(z.number().check(z.minimum(1), z.maximum(100)), 5), "burst size"),
+      per_second: say(z._default(z.number().check(z.minimum(0.01), z.maximum(100)), 1), "items per second after the burst"),
     }),
     async run({ name, group, source, types, after, duration_ms: durationMs, max_items: most, burst, per_second: perSecond }, call) {
       const { client, signal, tell } = call;
@@ -64,8 +64,8 @@ async function watched(
   client: HoldfastClient,
   { name, group, source }: { name: string | undefined; group: string | undefined; source: "events" | "output" },
 ): Promise<Session | undefined> {
-  if ((name === undefined) === (group === undefined)) throw new HoldfastError("usage", "say name or group, one of them");
-  if (group !== undefined && source === "output") throw new HoldfastError("usage", "a group prints nothing: leave source out");
+  if ((name === undefined) === (group === undefined)) throw new HoldfastError("usage", "pass either name or group");
+  if (group !== undefined && source === "output") throw new HoldfastError("usage", "a group has no output: omit source");
   return name === undefined ? undefined : client.call("getSession", { params: { ref: name } });
 }
 

@@ -12,18 +12,18 @@ import { isPassing } from "../waiting.ts";
 const ONE_WAIT_MS = 10_000;
 const AGAIN_MS = 200;
 
-const waits = patience(USUAL_WAIT_MS, "how long to wait; then it stays in the inbox, and calling again with id goes on waiting");
-const again = say(z.optional(z.string()), "of what you asked before: go on waiting for it");
+const waits = patience(USUAL_WAIT_MS, "how long to wait; the request then stays in the inbox, and a call with its id continues waiting");
+const again = say(z.optional(z.string()), "id of an earlier request: continue waiting for it");
 
 export const PEOPLE_TOOLS = [
   tool({
     name: "request_approval",
     description:
-      "Ask a person for leave before you do something that needs it. It waits in Holdfast's inbox, where any client can answer. The result says allowed or denied, and why; still open after wait_ms: do not do it yet, call again with id.",
+      "Ask a person for permission before you do something that needs it. The request waits in Holdfast's inbox, where any client can answer it. The result says allowed or denied, and why. If it is still open after wait_ms, do not act yet: call again with its id.",
     input: z.object({
-      action: say(z.optional(z.string()), "what you want to do, in a sentence"),
-      tool: say(ApprovalRequest.shape.tool, "what you would use for it"),
-      input: say(z.optional(z.record(z.string(), z.unknown())), "its arguments, so that a person, or a rule, can decide"),
+      action: say(z.optional(z.string()), "the action you want to take, in one sentence"),
+      tool: say(ApprovalRequest.shape.tool, "the tool you would use"),
+      input: say(z.optional(z.record(z.string(), z.unknown())), "the tool's arguments, so that a person or a rule can decide"),
       id: again,
       wait_ms: waits,
     }),
@@ -33,9 +33,9 @@ export const PEOPLE_TOOLS = [
   tool({
     name: "ask_human",
     description:
-      "Ask a person a question and wait for the answer. It waits in Holdfast's inbox, where any client can answer. Still open after wait_ms: go on with something else, or call again with id.",
+      "Ask a person a question and wait for the answer. The question waits in Holdfast's inbox, where any client can answer it. If it is still open after wait_ms, work on something else, or call again with its id.",
     input: z.object({
-      question: say(z.optional(z.string()), "the question, in whole"),
+      question: say(z.optional(z.string()), "the whole question"),
       choices: say(z.optional(z.array(z.string())), "answers to choose from"),
       id: again,
       wait_ms: waits,
@@ -49,19 +49,22 @@ export const PEOPLE_TOOLS = [
   tool({
     name: "answer_approval",
     description:
-      "Answer what a child of yours asks leave for, or its question: only for sessions that you started or that descend from them, each time once; with a token of the scope approver, for all. show_agent tells what it asks. What you would not do yourself, do not allow; leave what only a person can decide to people.",
+      "Answer a permission request or a question of a child: only for sessions that you started and their descendants, one request at a time; with an approver token, for all sessions. show_agent shows the request. Allow only actions that you would take yourself. Leave decisions that need a person to people.",
     input: z.object({
-      id: say(z.string(), "of the approval, or the name of the child that waits"),
+      id: say(z.string(), "id of the approval, or name of the child that waits"),
       decision: say(z.enum(DECISIONS), "allow, deny, or answer a question"),
-      reason: say(z.optional(z.string()), "why not; or the answer"),
-      digest: say(z.optional(z.string()), "of what you were shown (show_agent tells it): refused where something else is asked for by now"),
+      reason: say(z.optional(z.string()), "the reason for a denial, or the answer"),
+      digest: say(
+        z.optional(z.string()),
+        "hash of the request you were shown (see show_agent); the call is refused if the request has changed",
+      ),
     }),
     async run({ id, decision, reason, digest }, { client, self, signal }) {
       const { actor } = await self();
       // An agent that was started elsewhere has its user's rights, but not its user's judgement. A token of that scope is made for this very thing.
       if (actor.startsWith("user:"))
-        throw new HoldfastError("forbidden", "an agent answers no approvals in its user's name", {
-          hint: "a person answers: holdfast approvals; a session answers for its children; a program for all with a token of its own: holdfast token create --scope approver",
+        throw new HoldfastError("forbidden", "an agent cannot answer approvals for its user", {
+          hint: "a person answers with: holdfast approvals; a session answers for its children; a program needs its own token: holdfast token create --scope approver",
         });
       const body = { decision, ...(reason === undefined ? {} : { reason }), ...(digest === undefined ? {} : { digest }) };
       return shown(await client.call("answerApproval", { params: { id }, body }, signal));
@@ -77,7 +80,7 @@ interface Asking {
 
 /** A call that is cancelled takes back what it asked; one whose time is over leaves it in the inbox. */
 async function asked({ id, waitMs, request }: Asking, { client, self, signal, tell }: Call): Promise<object> {
-  if (id === undefined && request === undefined) throw new HoldfastError("usage", "say what to ask, or the id of what was asked");
+  if (id === undefined && request === undefined) throw new HoldfastError("usage", "pass a question, or the id of an earlier request");
   const deadline = performance.now() + waitMs;
   const session = id === undefined ? meant(undefined, await self()) : undefined;
   let approval =

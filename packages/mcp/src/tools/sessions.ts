@@ -15,26 +15,26 @@ export const SESSION_TOOLS = [
   tool({
     name: "spawn_agent",
     description:
-      "Start another agent as a child of yours, with a first prompt. It works in your directory, or in a git worktree of its own, and goes on when you end. You can send it messages, wait for it, read what it says and stop it; what it answers comes back to you as a message.",
+      "Start another agent as your child, with a first prompt. It works in your directory or in its own git worktree, and keeps running when you end. You can send it messages, wait for it, read its output and stop it. Its answers come back to you as messages.",
     input: z.object({
       agent: say(
         z.optional(SpawnRequest.shape.agent),
-        "which agent: claude, codex, gemini, qwen, opencode, …; list_agents with startable tells which are here; a persona may say it",
+        "agent name: claude, codex, gemini, qwen, opencode, …; list_agents with startable lists the installed ones; a persona may set it",
       ),
-      prompt: say(z.optional(z.string()), "what it is to do: its first prompt"),
-      name: say(name, "what to call it; two readable words without"),
-      persona: say(persona, "a role by its name"),
-      model: say(model, "the model, where the agent offers a choice; only of a conversation"),
+      prompt: say(z.optional(z.string()), "the first prompt: the task"),
+      name: say(name, "session name; default: two readable words"),
+      persona: say(persona, "persona name"),
+      model: say(model, "model, if the agent offers a choice; only for conversations"),
       kind: say(
         z.optional(z.enum(["conversation", "terminal"])),
-        "conversation: it is talked to in a protocol, which is the usual; terminal: it has a screen that people can attach to",
+        "conversation (default): the agent runs over a protocol; terminal: the agent has a screen that people can attach to",
       ),
-      cwd: say(z.optional(SpawnRequest.shape.cwd), "the directory to work in, absolute; yours without"),
-      worktree: say(z._default(z.boolean(), false), "in a git worktree of its own, on a branch of its own"),
-      groups: say(z.optional(z.array(z.string())), "groups that it joins from the start"),
-      role: say(role, "what part it plays, for people"),
-      objective: say(objective, "what it is to achieve, for people; the first line of the prompt without"),
-      report: say(z.optional(z.boolean()), "false: what it answers does not come back to you as a message"),
+      cwd: say(z.optional(SpawnRequest.shape.cwd), "absolute path of the working directory; default: yours"),
+      worktree: say(z._default(z.boolean(), false), "work in a new git worktree on its own branch"),
+      groups: say(z.optional(z.array(z.string())), "groups to join at the start"),
+      role: say(role, "role, for people to read"),
+      objective: say(objective, "objective, for people to read; default: the first line of the prompt"),
+      report: say(z.optional(z.boolean()), "false: its answers do not come back to you as messages"),
     }),
     async run({ agent = "", kind, worktree, ...more }, { client, place, signal }) {
       const body = { ...(await place()), ...more, agent, ...(worktree ? { worktree: { setup: true } } : {}) };
@@ -50,12 +50,12 @@ export const SESSION_TOOLS = [
   }),
   tool({
     name: "list_agents",
-    description: "Sessions that you reach: yourself, your children and theirs. With startable: the agents that could be started here.",
+    description: "List the sessions you can reach: yourself and your descendants. With startable: the agents that can be started here.",
     reads: true,
     input: z.object({
-      all: say(z._default(z.boolean(), false), "also those that have ended"),
-      status: say(z.optional(z.array(StatusSchema)), "only those with one of these"),
-      startable: say(z._default(z.boolean(), false), "tell which agents can be started instead"),
+      all: say(z._default(z.boolean(), false), "include ended sessions"),
+      status: say(z.optional(z.array(StatusSchema)), "only sessions with one of these statuses"),
+      startable: say(z._default(z.boolean(), false), "list the agents that can be started instead"),
     }),
     async run({ all, status, startable }, { client, self }) {
       if (startable) return startableHere(client);
@@ -66,7 +66,7 @@ export const SESSION_TOOLS = [
   }),
   tool({
     name: "show_agent",
-    description: "One session in whole: status, what it waits for, progress, usage, and the last thing its agent said.",
+    description: "Show one session: status, open approvals, progress, usage and its agent's last answer.",
     reads: true,
     input: z.object({ name: sessionRef }),
     async run({ name: ref }, { client }) {
@@ -76,11 +76,11 @@ export const SESSION_TOOLS = [
   }),
   tool({
     name: "task_stop",
-    description: "Stop a session: a shell, an agent, and with it all that it started. Answers when every process of them is gone.",
+    description: "Stop a session, a shell or an agent, and every session it started. Returns when all their processes are gone.",
     input: z.object({
       name: sessionRef,
-      tree: say(z._default(z.boolean(), true), "false: leave the sessions that it started alone"),
-      grace_ms: say(z._default(z.number().check(z.minimum(0), z.maximum(600_000)), 5000), "how long they get to end by themselves"),
+      tree: say(z._default(z.boolean(), true), "false: keep the sessions that it started running"),
+      grace_ms: say(z._default(z.number().check(z.minimum(0), z.maximum(600_000)), 5000), "grace period before SIGKILL"),
     }),
     async run({ name: ref, tree, grace_ms: graceMs }, { client }) {
       const { session, killed, tree: others } = await client.call("stopSession", { params: { ref }, body: { graceMs, tree } });

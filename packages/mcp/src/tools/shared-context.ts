@@ -7,7 +7,7 @@ import { group } from "./groups.ts";
 const key = say(z.string(), "the key");
 const ifRevision = say(
   z.optional(z.number().check(z.minimum(0))),
-  "only while the value has this revision, 0: while there is none; else refused with the current one",
+  "write only if the value has this revision (0: does not exist); otherwise refused with the current value",
 );
 
 /** The daemon answers a wait of this length by itself; then it is asked again. */
@@ -18,7 +18,7 @@ export const SHARED_CONTEXT_TOOLS = [
   tool({
     name: "share_context",
     description:
-      "Share a value with your group under a key: any JSON, at most 64 KB. To change one that others change too, read it, and give its revision as if_revision: a stale write is refused with the current value.",
+      "Share a value with your group under a key: any JSON, at most 64 KB. To change a value that others change too, read it first and pass its revision as if_revision: a stale write is refused with the current value.",
     input: z.object({ group, key, value: say(z.unknown(), "any JSON"), if_revision: ifRevision }),
     run: ({ group: path, key: name, value = null, if_revision: revision }, { client }) =>
       client.call("shareValue", {
@@ -28,22 +28,21 @@ export const SHARED_CONTEXT_TOOLS = [
   }),
   tool({
     name: "get_shared_context",
-    description:
-      "A value that is shared: of the group, or of the nearest above it that has the key. With its revision, its author and time.",
+    description: "Read a shared value: the group's own, or the nearest one above it. Includes its revision, author and time.",
     reads: true,
     input: z.object({ group, key }),
     run: ({ group: path, key: name }, { client }) => client.call("getValue", { params: { group: path, key: name } }),
   }),
   tool({
     name: "list_shared_context",
-    description: "The keys that are shared in a group and in those above it, with revision, author and size.",
+    description: "List the shared keys of a group and of those above it, with revision, author and size.",
     reads: true,
     input: z.object({ group }),
     run: ({ group: path }, { client }) => client.call("listValues", { params: { group: path } }),
   }),
   tool({
     name: "delete_shared_context",
-    description: "Take a shared value away; who asks for the key then gets that of a group above, where one has it.",
+    description: "Remove a shared value. Readers of the key then get the value of a group above it, if there is one.",
     input: z.object({ group, key, if_revision: ifRevision }),
     run: ({ group: path, key: name, if_revision: revision }, { client }) =>
       client.call("unsetValue", { params: { group: path, key: name }, query: revision === undefined ? {} : { ifRevision: revision } }),
@@ -51,12 +50,12 @@ export const SHARED_CONTEXT_TOOLS = [
   tool({
     name: "watch_context",
     description:
-      "Wait until values of a group, or of those above it, change. Gives the newest change of each key since the revision after, and the revision to ask after next; nothing when the time is over.",
+      "Wait until values of a group, or of those above it, change. Returns the newest change of each key after the revision after, and the revision for the next call; empty on timeout.",
     reads: true,
     input: z.object({
       group,
-      after: say(z.optional(z.number().check(z.minimum(0))), "the revision of the last result; without it, from now on"),
-      timeout_ms: patience(USUAL_WAIT_MS, "how long to wait at most"),
+      after: say(z.optional(z.number().check(z.minimum(0))), "revision of the last result; default: only new changes"),
+      timeout_ms: patience(USUAL_WAIT_MS, "maximum wait"),
     }),
     async run({ group: path, after, timeout_ms: timeoutMs }, { client, signal, tell }) {
       const deadline = performance.now() + timeoutMs;

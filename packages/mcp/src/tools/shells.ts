@@ -19,11 +19,11 @@ export const SHELL_TOOLS = [
   tool({
     name: "run_shell",
     description:
-      "Run a command in a shell of its own, in the background: a server, a build, a test run. It outlives this call and you. Returns its name, and with wait_ms what it printed by then; read on with shell_output, end it with task_stop.",
+      "Run a command in its own shell in the background: a server, a build, a test run. It keeps running after this call and after you end. Returns its name, and with wait_ms its output so far. Read more with shell_output; end it with task_stop.",
     input: z.object({
-      command: say(z.string().check(z.minLength(1), z.maxLength(100_000)), "as for sh -c"),
-      name: say(SpawnRequest.shape.name, "what to call it; two readable words without"),
-      cwd: say(z.optional(SpawnRequest.shape.cwd), "the directory, absolute; yours without"),
+      command: say(z.string().check(z.minLength(1), z.maxLength(100_000)), "the command, as for sh -c"),
+      name: say(SpawnRequest.shape.name, "session name; default: two readable words"),
+      cwd: say(z.optional(SpawnRequest.shape.cwd), "absolute path of the directory; default: yours"),
       wait_ms: patience(0, "how long to wait for its end"),
     }),
     async run({ command, name, cwd, wait_ms: waitMs }, { client, place, signal, tell }) {
@@ -52,15 +52,15 @@ export const SHELL_TOOLS = [
   tool({
     name: "shell_output",
     description:
-      "What a shell or an agent in a terminal printed, from an offset on: give back next as from to read only what is new. With wait_ms it waits for something new.",
+      "Read the output of a shell or a terminal agent from an offset. Pass next as from to read only new output. With wait_ms the call waits for new output.",
     reads: true,
     input: z.object({
       name: sessionRef,
-      from: say(z._default(z.number().check(z.minimum(0)), 0), "the offset in bytes: next of the last result"),
-      wait_ms: patience(0, "how long to wait when there is nothing new"),
+      from: say(z._default(z.number().check(z.minimum(0)), 0), "byte offset: next of the last result"),
+      wait_ms: patience(0, "how long to wait if there is no new output"),
       max_bytes: say(
         z._default(z.number().check(z.minimum(1), z.maximum(MOST_BYTES)), USUAL_BYTES),
-        "at most so much; next says where it goes on",
+        "maximum size; next is the offset of the rest",
       ),
     }),
     run: ({ name: ref, from, wait_ms: waitMs, max_bytes: most }, { client, signal }) =>

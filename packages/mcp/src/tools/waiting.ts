@@ -34,13 +34,13 @@ export const WAITING_TOOLS = [
   tool({
     name: "wait_for",
     description:
-      "Wait until sessions have come to something: settled (done with what they were told, in want of a person, or ended), idle, waiting (for a person), ended. Returns early with reached: false when the time is over; call it again to go on waiting.",
+      "Wait until sessions reach a state: settled (turn finished, waiting for a person, or ended), idle, waiting (for a person), ended. Returns reached: false on timeout; call it again to continue waiting.",
     reads: true,
     input: z.object({
-      names: say(z.array(z.string()).check(z.minLength(1), z.maxLength(100)), "sessions, by name or id"),
-      until: say(z._default(z.enum(UNTIL), "settled"), "what for"),
-      any: say(z._default(z.boolean(), false), "one of them is enough"),
-      timeout_ms: patience(USUAL_WAIT_MS, "how long at most"),
+      names: say(z.array(z.string()).check(z.minLength(1), z.maxLength(100)), "session names or ids"),
+      until: say(z._default(z.enum(UNTIL), "settled"), "the state to wait for"),
+      any: say(z._default(z.boolean(), false), "return when one of them has reached it"),
+      timeout_ms: patience(USUAL_WAIT_MS, "maximum wait"),
     }),
     async run({ names, until, any, timeout_ms: timeoutMs }, { client, signal, tell }) {
       const over = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);

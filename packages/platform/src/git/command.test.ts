@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { gitCommand } from "./command.ts";
 
-test("git is not started by a repository's own configuration where that cannot be read (mend 3)", async () => {
+test("git does not start with an unreadable repository configuration (mend 3)", async () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-git-"));
   execFileSync("git", ["init", "--quiet", directory.path]);
   // Whoever mends the file right after this look has a program run by whatever is started without a view.

@@ -205,8 +205,8 @@ export function underUmask<C extends GitCommand>(umask: number, command: C): C {
 
 /** Node says of a missing program and of a missing directory the same. */
 function missing(directory: string, cause?: unknown): HoldfastError {
-  return new HoldfastError("git_failed", `git cannot be run in ${directory}: there is no program git on the PATH, or no such directory`, {
-    hint: "install git, and see that the directory is there",
+  return new HoldfastError("git_failed", `git cannot run in ${directory}: git is not on the PATH, or the directory does not exist`, {
+    hint: "install git, and check that the directory exists",
     cause,
   });
 }

@@ -67,7 +67,7 @@ async function findIn(top: string, { signal, isGit }: { signal: AbortSignal; isG
 /** No answer of git: callers take those for an answer to their question. */
 export function pipeInTheWay(path: string): HoldfastError {
   const kind = statOf(path)?.isFIFO() ? "named pipe" : "device";
-  return new HoldfastError("git_failed", `${path} is a ${kind}, and git would wait for it`, { hint: "remove it" });
+  return new HoldfastError("git_failed", `${path} is a ${kind}, and git would block on it`, { hint: "remove it" });
 }
 
 function statOf(path: string): Stats | undefined {

@@ -13,7 +13,7 @@ function repository() {
   return directory;
 }
 
-test("git is ended with all that it started when none of them makes progress (mend 3)", async () => {
+test("git and its children are ended when none of them makes progress (mend 3)", async () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-git-"));
   const pids = join(directory.path, "pids");
   const script = `sh -c 'trap "" TERM; echo $$ >> ${pids}; exec sleep 1000' & echo $$ >> ${pids}; wait`;
@@ -25,7 +25,7 @@ test("git is ended with all that it started when none of them makes progress (me
   await vi.waitFor(() => expect(started.filter((pid) => inspect(pid)?.zombie === false)).toEqual([]), 60_000);
 });
 
-test("git is not started where it would wait for a pipe or read a device without end (mend 3)", async () => {
+test("git is not started where it would block on a pipe or a device (mend 3)", async () => {
   using directory = repository();
   const attributes = join(directory.path, ".git/info/attributes");
   mkdirSync(join(directory.path, ".git/info"), { recursive: true });
@@ -41,7 +41,7 @@ test("git is not started where it would wait for a pipe or read a device without
   expect((await runGit(directory.path, ["status"])).code).toBe(0);
 });
 
-test("a pipe that the repository's configuration names, outside of it, is not waited for (mend 3)", async () => {
+test("an outside pipe named by the repository's configuration does not block (mend 3)", async () => {
   using directory = repository();
   using outside = mkdtempDisposableSync(join(tmpdir(), "hf-git-"));
   const pipe = join(outside.path, "pipe");
@@ -59,7 +59,7 @@ test("a pipe that the repository's configuration names, outside of it, is not wa
   await expect(runGit(directory.path, ["worktree", "list"], { direct: true })).rejects.toThrow(/made no progress/);
 });
 
-test("a pipe that is found while git waits for it is not waited for again, until it is gone (mend 3)", async () => {
+test("a pipe that blocked git once is not waited for again until it is gone (mend 3)", async () => {
   using directory = repository();
   const pipe = join(directory.path, "deep/.gitignore");
   mkdirSync(join(directory.path, "deep"));

@@ -98,8 +98,8 @@ async function lookAfter({ child, place, patience, signal, heard, giveUp }: Look
 }
 
 function stalled({ stalledMs }: Patience): HoldfastError {
-  const message = `git made no progress for ${Math.ceil(stalledMs / 1000)} seconds, and was ended`;
-  return new HoldfastError("git_failed", message, { hint: "see what it waits for: run it by hand in the same directory" });
+  const message = `git made no progress for ${Math.ceil(stalledMs / 1000)} seconds and was stopped`;
+  return new HoldfastError("git_failed", message, { hint: "run it by hand in the same directory to see why it hangs" });
 }
 
 /** False: there is nothing to wait for any more. Keeps no process from ending. */

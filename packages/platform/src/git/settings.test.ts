@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { isHarmless, readSettings, writeSettings } from "./settings.ts";
 
-test("a key that names a program is left out, and one that nobody knows too (mend 3)", () => {
+test("settings that name a program, and unknown settings, are left out (mend 3)", () => {
   const programs = [
     ...[
       "core.fsmonitor",
@@ -32,7 +32,7 @@ test("a key that names a program is left out, and one that nobody knows too (men
     expect(isHarmless(key), key).toBe(true);
 });
 
-test("settings are written so that git reads the same", () => {
+test("written settings are read back unchanged by git", () => {
   const text =
     'local\0user.name\nA "quoted" \\ name\0global\0user.email\nx\0local\0branch.a"b.c.merge\nrefs/heads/a\nb\0local\0core.bare\0';
   const settings = readSettings(text);

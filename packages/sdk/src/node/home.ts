@@ -15,7 +15,9 @@ export interface Place {
 export function homeAt(home: string | undefined): Place {
   const wanted = home ?? homeIn(process.env);
   if (!isAbsolute(wanted))
-    throw errorOf("home_unusable", `the home is ${wanted}, which is another one in each directory`, { hint: `say ${resolve(wanted)}` });
+    throw errorOf("home_unusable", `the home is the relative path ${wanted}, which names another home in each directory`, {
+      hint: `use ${resolve(wanted)}`,
+    });
   const uid = process.getuid?.() ?? 0;
   const path = realPath(wanted);
   const directory = socketDirectoryOf(path, uid, PLACE_FILES);
@@ -23,8 +25,8 @@ export function homeAt(home: string | undefined): Place {
     const found = lstatSync(place, { throwIfNoEntry: false });
     if (!found) return false;
     if (found.isDirectory() && found.uid === uid && (found.mode & 0o077) === 0) return true;
-    throw errorOf("home_unusable", `${place} is not a private directory of yours`, {
-      hint: `look at it with: ls -ld ${place}; remove it if nobody else needs it`,
+    throw errorOf("home_unusable", `${place} is not a private directory that you own`, {
+      hint: `check it: ls -ld ${place}; remove it if nobody else needs it`,
     });
   };
   return { socket: daemonSocketIn(directory), home: path, isThere: () => isPrivate(dirname(directory)) && isPrivate(directory) };
@@ -56,7 +58,7 @@ const PLACE_FILES: PlaceFiles = {
   remove: (path) => rmSync(path, { force: true, recursive: true }),
 };
 
-/** A token must not go to a socket that somebody put there in its owner's place. */
+/** A token must not go to a socket that another user put in place of the owner's. */
 export function sharedAt(socket: string): Place {
   return {
     socket,
@@ -65,8 +67,8 @@ export function sharedAt(socket: string): Place {
       const found = lstatSync(socket, { throwIfNoEntry: false });
       if (!directory || !found) return false;
       if (found.isSocket() && directory.isDirectory() && directory.uid === found.uid && (directory.mode & 0o022) === 0) return true;
-      throw errorOf("home_unusable", `${socket} is not a socket that only its owner can have put there`, {
-        hint: `look at it with: ls -la ${dirname(socket)}`,
+      throw errorOf("home_unusable", `${socket} is not a socket in a directory that only its owner can write to`, {
+        hint: `check it: ls -la ${dirname(socket)}`,
       });
     },
   };

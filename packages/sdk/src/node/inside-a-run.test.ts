@@ -28,13 +28,13 @@ function connecting(home: string, env: Record<string, string>, options = ""): st
   return stdout.trim();
 }
 
-test("connect refuses inside a run of its home whose token is gone, also when the environment was scrubbed (mend 7)", () => {
+test("connect fails inside a run of its home without a token, also with a scrubbed environment (mend 7)", () => {
   const home = homeWith({ run: true });
   expect(connecting(home, { HOLDFAST_RUN: RUN })).toBe("unauthenticated");
   if (process.platform === "linux") expect(connecting(home, {})).toBe("unauthenticated");
 });
 
-test("connect goes on inside a run with a token, as the owner where that is said, and inside a run of another home (mend 7)", () => {
+test("connect works inside a run with a token, with HOLDFAST_AS=owner, and inside a run of another home (mend 7)", () => {
   const home = homeWith({ run: true });
   // No daemon is there: that is how far it came.
   expect(connecting(home, { HOLDFAST_TOKEN: "hfs_x" })).toBe("daemon_unreachable");

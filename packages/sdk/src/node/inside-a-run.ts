@@ -34,12 +34,12 @@ function enclosingRun(home: string, { above }: { above: boolean }): string | und
 }
 
 export function insideWithoutToken(run: string): HoldfastError {
-  return errorOf("unauthenticated", `this is inside the run ${run}, but HOLDFAST_TOKEN is not set`, { hint: PASS_IT_ON });
+  return errorOf("unauthenticated", `this process is inside the run ${run}, but HOLDFAST_TOKEN is not set`, { hint: PASS_IT_ON });
 }
 
 /** An agent reads errors and does what they say: how to act as the user is in the guide alone. */
 const PASS_IT_ON =
-  "let the agent or its sandbox pass HOLDFAST_TOKEN on to the programs it starts; docs/guides/access.md, Inside a run, says how for each agent";
+  'let the agent or its sandbox pass HOLDFAST_TOKEN on to the programs it starts; see "Inside a session" in docs/guides/secure.md';
 
 /** A run of another home says nothing about this one. */
 function isRunOf(home: string, marker: string): boolean {

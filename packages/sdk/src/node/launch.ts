@@ -26,8 +26,8 @@ export function launch(home: string | undefined, { program, env: around = proces
   return new Promise((resolve, reject) => {
     child.once("error", (cause) =>
       reject(
-        errorOf("daemon_unreachable", `the daemon does not run, and holdfast cannot be started: ${cause.message}`, {
-          hint: "install it: npm install --global holdfast; or say where it is: connect({ program })",
+        errorOf("daemon_unreachable", `the daemon is not running, and holdfast cannot be started: ${cause.message}`, {
+          hint: "install it: npm install --global holdfast; or pass its path: connect({ program })",
           cause,
         }),
       ),
@@ -46,6 +46,6 @@ function refusal(said: string, code: number | null): unknown {
   try {
     return typed(HoldfastError.fromBody((JSON.parse(line) as { error: ErrorBody }).error));
   } catch {
-    return errorOf("daemon_unreachable", `the daemon does not run, and holdfast up ended with ${code}: ${line}`);
+    return errorOf("daemon_unreachable", `the daemon is not running, and holdfast up ended with ${code}: ${line}`);
   }
 }

@@ -70,6 +70,6 @@ function isNotListening(error: unknown): boolean {
 
 function absent({ socket, home }: Place, cause?: unknown): HoldfastError {
   const hint =
-    home === undefined ? "its owner starts it with: holdfast up --share GROUP" : "start it: holdfast up; or connect without start: false";
+    home === undefined ? "ask its owner to start it: holdfast up --share GROUP" : "start it: holdfast up; or connect without start: false";
   return errorOf("daemon_unreachable", `no daemon listens on ${socket}`, { hint, cause });
 }

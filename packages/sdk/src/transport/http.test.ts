@@ -30,7 +30,7 @@ class Daemon implements AsyncDisposable {
 const GET = { method: "GET", path: "/x?y=1" };
 const UNREACHABLE = expect.objectContaining({ code: "daemon_unreachable", hint: expect.any(String) });
 
-test("a request arrives with its token, and its reply comes back whatever its status", async () => {
+test("a request carries its token, and its reply arrives whatever its status", async () => {
   await using daemon = await Daemon.of(async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString();
     const { authorization, "content-type": type } = request.headers;
@@ -43,7 +43,7 @@ test("a request arrives with its token, and its reply comes back whatever its st
   expect((await httpTransport(daemon.url).request(GET)).body).toBe('["GET","/x?y=1",null,null,""]');
 });
 
-test("a token is not carried to where a redirect points", async () => {
+test("a token does not follow a redirect", async () => {
   let asked = 0;
   await using thief = await Daemon.of((_, response) => {
     asked++;
@@ -54,7 +54,7 @@ test("a token is not carried to where a redirect points", async () => {
   expect(asked).toBe(0);
 });
 
-test("a stream is read as it comes, ends quietly when its reader has enough, and tells when it was cut off", async () => {
+test("a stream arrives as it is sent, ends quietly when its reader leaves, and reports a disconnect", async () => {
   await using daemon = await Daemon.of((request, response) => {
     response.write("first");
     if (request.url === "/cut") setTimeout(() => response.destroy(), 50);
@@ -74,7 +74,7 @@ test("a stream is read as it comes, ends quietly when its reader has enough, and
   await expect(transport.request({ ...GET, signal: stop.signal })).rejects.toBe(stop.signal.reason);
 });
 
-test("close ends what is under way, and where nobody listens that is said with what to do", async () => {
+test("close ends pending requests, and a missing listener is reported with a hint", async () => {
   await using daemon = await Daemon.of(() => {});
   const transport = httpTransport(daemon.url);
   const pending = transport.request(GET);

@@ -73,12 +73,12 @@ async function* chunksOf(reply: Response, signal: AbortSignal | undefined): Asyn
 function baseOf(url: string): string {
   const parsed = URL.parse(url);
   if (parsed && /^https?:$/.test(parsed.protocol) && parsed.username === "" && parsed.search === "") return parsed.href.replace(/\/$/, "");
-  throw new HoldfastError("usage", `${JSON.stringify(url)} is not the address of a daemon`, { hint: "for example: http://127.0.0.1:8080" });
+  throw new HoldfastError("usage", `${JSON.stringify(url)} is not a daemon's address`, { hint: "for example: http://127.0.0.1:8080" });
 }
 
 function unreachable(base: string, cause: unknown): HoldfastError {
-  return new HoldfastError("daemon_unreachable", `nothing answers at ${base}`, {
-    hint: "let the daemon listen there: holdfast up --listen 127.0.0.1:PORT; holdfast status says where it does",
+  return new HoldfastError("daemon_unreachable", `no daemon answers at ${base}`, {
+    hint: "start listening there: holdfast up --listen 127.0.0.1:PORT; holdfast status shows the address",
     cause,
   });
 }

@@ -70,7 +70,7 @@ const POST = { method: "POST", path: "/x", body: "{}" };
 const OK = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 const UNREACHABLE = expect.objectContaining({ code: "daemon_unreachable" });
 
-test("a request arrives as it was meant, with our version, and its reply comes back", async () => {
+test("a request arrives unchanged with the client's version, and its reply comes back", async () => {
   await using daemon = await Daemon.http((request, response) => {
     const { method, url, body, headers } = request;
     json(response, { method, url, body, version: headers["holdfast-version"] !== undefined, type: headers["content-type"] }, 418);
@@ -92,7 +92,7 @@ test("requests one after the other share a connection", async () => {
   expect(daemon.connections).toBe(1);
 });
 
-test("requests at the same time do not wait for each other, and each gets its own reply", async () => {
+test("concurrent requests do not wait for each other, and each gets its own reply", async () => {
   const held: (() => void)[] = [];
   await using daemon = await Daemon.http((request, response) => {
     const answer = () => json(response, request.body);
@@ -108,14 +108,14 @@ test("requests at the same time do not wait for each other, and each gets its ow
   expect((await slow).body).toBe(JSON.stringify('"slow"'));
 });
 
-test("bodies of megabytes go both ways", async () => {
+test("large bodies work in both directions", async () => {
   await using daemon = await Daemon.http((request, response) => json(response, { echo: request.body, length: request.body.length }));
   const body = JSON.stringify("é漢🦭".repeat(300_000));
   const reply = JSON.parse((await daemon.transport.request({ ...POST, body })).body) as { echo: string };
   expect(reply.echo === body).toBe(true);
 });
 
-test("a reply that comes byte by byte is whole", async () => {
+test("a reply that arrives byte by byte is complete", async () => {
   const reply = "HTTP/1.1 200 OK\r\nContent-Length: 8\r\nX-Other: content-length: 3\r\n\r\n漢字\r\n";
   await using daemon = await Daemon.raw((socket) => void trickle(socket, Buffer.from(reply)));
   expect(await daemon.transport.request(GET)).toEqual({ status: 200, body: "漢字\r\n" });
@@ -159,14 +159,14 @@ test("a reply without a length ends with its connection", async () => {
   expect((await daemon.transport.request(GET)).status).toBe(431);
 });
 
-test("nobody listening is told as the system says it", async () => {
+test("a missing listener is reported with the system's error", async () => {
   await using daemon = await Daemon.http((_, response) => json(response, 1));
   await daemon.stop();
   await expect(daemon.transport.request(GET)).rejects.toMatchObject({ code: "ENOENT" });
   await expect(daemon.transport.stream(GET)).rejects.toMatchObject({ code: "ENOENT" });
 });
 
-test("when an idle connection closes just as we use it, a GET is repeated and a POST is not", async () => {
+test("if an idle connection closes during use, a GET is repeated and a POST is not", async () => {
   const asked: string[] = [];
   await using daemon = await Daemon.raw((socket, said) => {
     const method = said.split(" ")[0] ?? "";
@@ -191,7 +191,7 @@ test("a connection that was closed while idle is not used again", async () => {
   expect((await daemon.transport.request(POST)).status).toBe(200);
 });
 
-test("an aborted request fails with the reason given, at once and for good", async () => {
+test("an aborted request fails at once with the given reason", async () => {
   await using daemon = await Daemon.http(() => {});
   const stop = new AbortController();
   const waiting = daemon.transport.request({ ...GET, signal: stop.signal });
@@ -203,7 +203,7 @@ test("an aborted request fails with the reason given, at once and for good", asy
   expect(daemon.connections).toBe(1);
 });
 
-test("a request leaves nothing behind on its signal", async () => {
+test("a request leaves no listener on its signal", async () => {
   await using daemon = await Daemon.http((_, response) => json(response, 1));
   const { signal } = new AbortController();
   const add = vi.spyOn(signal, "addEventListener");
@@ -215,7 +215,7 @@ test("a request leaves nothing behind on its signal", async () => {
   await vi.waitFor(() => expect(remove.mock.calls.map(([, listener]) => listener)).toEqual(add.mock.calls.map(([, listener]) => listener)));
 });
 
-test("a stream gives what comes as it comes, and ends when the daemon ends it", async () => {
+test("a stream delivers data as it arrives and ends when the daemon ends it", async () => {
   const stream = Promise.withResolvers<ServerResponse>();
   await using daemon = await Daemon.http((_, response) => stream.resolve(response.writeHead(200)));
   const opening = daemon.transport.stream(GET);
@@ -267,7 +267,7 @@ test("a reader that leaves a stream closes its connection", async () => {
   await vi.waitFor(() => expect(daemon.sockets.size).toBe(0));
 });
 
-test("an aborted stream ends, whether it was opening, waiting or not yet begun", async () => {
+test("an aborted stream ends while opening, while waiting and before it starts", async () => {
   await using daemon = await Daemon.http((request, response) => {
     if (request.url !== "/silent") response.writeHead(200).write("one");
   });
@@ -286,7 +286,7 @@ test("an aborted stream ends, whether it was opening, waiting or not yet begun",
   await vi.waitFor(() => expect(daemon.sockets.size).toBe(0));
 });
 
-test("a daemon that dies in the middle of a stream ends it with what has arrived", async () => {
+test("a daemon that dies during a stream ends it after the received data", async () => {
   await using daemon = await Daemon.http((_, response) => void response.writeHead(200).write("one"));
   const { chunks } = await daemon.transport.stream(GET);
   const iterator = chunks[Symbol.asyncIterator]();
@@ -299,14 +299,14 @@ test("a daemon that dies in the middle of a stream ends it with what has arrived
   expect([true, "daemon_unreachable"]).toContain(await next);
 });
 
-test("close lets a program end, though the daemon goes on", async () => {
+test("close lets a program exit while the daemon keeps running", async () => {
   await using daemon = await Daemon.http((_, response) => json(response, 1));
   await Promise.all([daemon.transport.request(GET), daemon.transport.request(GET)]);
   daemon.transport.close();
   await vi.waitFor(() => expect(daemon.sockets.size).toBe(0));
 });
 
-test("a request says whose it is: the token given, else the one of HOLDFAST_TOKEN, else nobody's", async () => {
+test("a request uses the given token, else HOLDFAST_TOKEN, else none", async () => {
   await using daemon = await Daemon.http((request, response) => json(response, request.headers.authorization ?? null));
   const said = async (transport: Transport) => {
     const { body } = await transport.request(GET);

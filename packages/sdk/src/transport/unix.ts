@@ -22,7 +22,7 @@ export function unixTransport(path: string, options: WireOptions = actingIn(proc
   return wireTransport(() => open(path), { ...options, process: ownProcess });
 }
 
-/** What a daemon is spoken to on: a Unix socket, or something that leads to one. Errors arrive as an early close. */
+/** A connection to a daemon: a Unix socket, or a stream that leads to one. Errors arrive as an early close. */
 export type Wire = Duplex & { ref(): unknown; unref(): unknown };
 
 /** `anyVersion`: it does not say which version it is, and so is served by a daemon of another one. */
@@ -263,7 +263,7 @@ function parseHead(bytes: Buffer): Head | undefined {
   if (end < 0) return undefined;
   const text = bytes.toString("latin1", 0, end);
   const status = /^HTTP\/1\.[01] (\d{3})/.exec(text)?.[1];
-  if (status === undefined) throw new HoldfastError("daemon_unreachable", "something that is not Holdfast answers on the daemon's socket");
+  if (status === undefined) throw new HoldfastError("daemon_unreachable", "another program answers on the daemon's socket");
   const length = /^content-length: *(\d+)$/im.exec(text)?.[1];
   return { status: Number(status), length: length === undefined ? undefined : Number(length), rest: bytes.subarray(end + 4) };
 }

@@ -5,12 +5,12 @@ import type { Command } from "../../command.ts";
 
 export const command: Command = {
   name: "checkpoint create",
-  summary: "keep a workspace's files as they are now",
+  summary: "record the current files of a workspace",
   usage: "[NAME] [--note TEXT]",
-  description: "New files are in it, ignored ones are not. Branch, index and stash are not touched; an agent at work does not notice.",
+  description: "Includes new files, but no ignored files. Branch, index and stash stay untouched; a working agent does not notice.",
   arguments: "workspaces",
-  flags: { note: { value: "TEXT", summary: "what to remember it by", complete: "nothing" } },
-  examples: [["holdfast checkpoint create fix-login --note 'tests pass'", "now, also in the middle of a turn"]],
+  flags: { note: { value: "TEXT", summary: "a note to remember it by", complete: "nothing" } },
+  examples: [["holdfast checkpoint create fix-login --note 'tests pass'", "record the files now, even during a turn"]],
   async run({ args, client, flags, json }) {
     const { ref } = checkpointArguments({ args }, "create", 0);
     const checkpoint = await client.call("createCheckpoint", { params: { ref }, body: { note: flags.text("note") } });

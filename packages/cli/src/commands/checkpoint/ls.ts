@@ -6,22 +6,22 @@ import { writeOut } from "../../write-out.ts";
 
 export const command: Command = {
   name: "checkpoint ls",
-  summary: "a workspace's checkpoints, and how many files changed since",
+  summary: "list the checkpoints of a workspace",
   usage: "[NAME]",
-  description: "FILES is how many differ from the checkpoint before it; after a rewind, from the one that was gone back to.",
+  description:
+    "FILES is the number of files that differ from the checkpoint before; after a rewind, from the checkpoint that was restored.",
   arguments: "workspaces",
   flags: {},
   examples: [
-    ["holdfast checkpoint ls fix-login", "of the workspace fix-login, or of the one that the session fix-login works in"],
-    ["holdfast checkpoint ls --json | jq '.[-1].number'", "the newest, of the workspace that this directory is in"],
+    ["holdfast checkpoint ls fix-login", "list the checkpoints of a workspace, or of a session's workspace"],
+    ["holdfast checkpoint ls --json | jq '.[-1].number'", "print the newest, for the workspace of this directory"],
   ],
   async run({ args, client, json }) {
     const { ref } = checkpointArguments({ args }, "ls", 0);
     const { workspace, checkpoints, changed } = await client.call("listCheckpoints", { params: { ref }, query: { now: !json } });
     const newest = checkpoints.at(-1);
     if (json) await writeOut(`${JSON.stringify(checkpoints)}\n`);
-    else if (!newest)
-      process.stdout.write(`${plain(workspace)} has no checkpoint yet. Make one: holdfast checkpoint create ${workspace}\n`);
+    else if (!newest) process.stdout.write(`${plain(workspace)} has no checkpoints. Create one: holdfast checkpoint create ${workspace}\n`);
     if (json || !newest) return 0;
     const some = checkpoints.some(({ session }) => session !== null);
     const { sessions } = some ? await client.call("listSessions", { query: { all: true } }) : { sessions: [] };

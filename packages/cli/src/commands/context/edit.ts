@@ -6,22 +6,22 @@ import { shortPath } from "../../table.ts";
 
 export const command: Command = {
   name: "context edit",
-  summary: "open one of its files in your editor; lays out those that are missing",
+  summary: "open a file of the Working Context in your editor; creates missing files",
   usage: "[FILE] [NAME]",
   description: "FILE is background, plan (default), log or results. The editor is $VISUAL, else $EDITOR, else vi.",
   arguments: "context-files",
   flags: {},
   examples: [
-    ["holdfast context edit", "the plan of this directory"],
-    ["holdfast context edit background fix-login", "what a session or a workspace is for"],
-    ["EDITOR='code --wait' holdfast context edit log", "what was done and found out"],
+    ["holdfast context edit", "edit the plan of this directory"],
+    ["holdfast context edit background fix-login", "edit the background of a session or workspace"],
+    ["EDITOR='code --wait' holdfast context edit log", "edit the working log"],
   ],
   async run(context) {
     const named = context.args.map(fileNamed);
     const files = named.filter((file) => file !== undefined);
     const names = context.args.filter((_, i) => named[i] === undefined);
     if (files.length > 1 || names.length > 1) {
-      throw new HoldfastError("usage", "say one file, and one session or workspace", { hint: "see: holdfast context edit --help" });
+      throw new HoldfastError("usage", "expected one file, and one session or workspace", { hint: "see: holdfast context edit --help" });
     }
     const { editContext } = await import("../../context/edit.ts");
     const file = await editContext(context, targetOf(names[0]), files[0] ?? "plan.md");

@@ -5,23 +5,27 @@ import { readContext, tooMany } from "../../context/read.ts";
 
 export const command: Command = {
   name: "context export",
-  summary: "write all of it into one markdown file",
+  summary: "export the Working Context as one markdown file",
   usage: "FILE.md|- [NAME] [--force]",
-  description: "FILE - is standard output. A file that exists is replaced only with --force.",
+  description: "FILE - is standard output. An existing file is replaced only with --force.",
   arguments: "files",
   onlyReads: true,
-  flags: { force: { summary: "replace a file that exists" } },
+  flags: { force: { summary: "replace an existing file" } },
   examples: [
-    ["holdfast context export report.md", "of this directory"],
-    ["holdfast context export - fix-login", "of a session or a workspace, to read"],
+    ["holdfast context export report.md", "export the context of this directory"],
+    ["holdfast context export - fix-login", "print the context of a session or workspace"],
   ],
   async run(context) {
     const [file, name, ...more] = context.args;
     if (more.length > 0) throw tooMany("export", more[0]);
     if (file === undefined || (file === "-" && context.json)) {
-      throw new HoldfastError("usage", file === undefined ? "say the file to write" : "--json and - both write to standard output", {
-        hint: "for example: holdfast context export report.md",
-      });
+      throw new HoldfastError(
+        "usage",
+        file === undefined ? "name the file to write" : "--json and - cannot be used together: both write to standard output",
+        {
+          hint: "for example: holdfast context export report.md",
+        },
+      );
     }
     const { asMarkdown } = await import("../../context/markdown.ts");
     const text = asMarkdown(await readContext(context, name));

@@ -7,15 +7,16 @@ import { shortPath } from "../../table.ts";
 
 export const command: Command = {
   name: "context show",
-  summary: "its files, and which of them are still empty",
+  summary: "show the files of the Working Context",
   usage: "[NAME]",
   arguments: "sessions",
   onlyReads: true,
   flags: {},
   examples: [
     ["holdfast context show", "of this directory"],
-    ["holdfast context show fix-login --json", "of a session or a workspace, for a script"],
+    ["holdfast context show fix-login --json", "of a session or workspace, for a script"],
   ],
+  pages: () => true,
   async run(context) {
     const [name, ...more] = context.args;
     if (more.length > 0) throw tooMany("show", more[0]);
@@ -32,7 +33,7 @@ function render({ directory, files }: WorkingContext): string {
     return names.length === 0 ? [] : [`${state === "empty" ? "Still empty" : "Missing"}: ${names.join(", ")}`];
   });
   const parts = written.map(({ name, text, cut, path }) => {
-    const more = cut ? [color("dim", `… there is more of it in ${shortPath(path)}`)] : [];
+    const more = cut ? [color("dim", `… more in ${shortPath(path)}`)] : [];
     return [color("bold", name), ...lines(text), ...more].join("\n");
   });
   return `${[color("dim", shortPath(directory)), ...parts, ...(rest.length === 0 ? [] : [color("dim", rest.join("; "))])].join("\n\n")}\n`;

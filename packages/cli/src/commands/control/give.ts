@@ -3,13 +3,13 @@ import type { Command } from "../../command.ts";
 
 export const command: Command = {
   name: "control give",
-  summary: "hand control over to somebody who is attached",
+  summary: "give control to another attached terminal",
   usage: "NAME [--to PRINCIPAL]",
   flags: { to: TO },
   arguments: "sessions",
   examples: [
-    ["holdfast control give demo", "to whoever asked last, or the only one there"],
-    ["holdfast control give demo --to token:ada", "to her"],
+    ["holdfast control give demo", "to whoever asked last, or the only other terminal"],
+    ["holdfast control give demo --to token:ada", "to a named principal"],
   ],
   run: (context) => act(context, "give"),
 };

@@ -3,10 +3,10 @@ import type { Command } from "../../command.ts";
 
 export const command: Command = {
   name: "control request",
-  summary: "ask whoever drives a session for it",
+  summary: "request control of a session from its driver",
   usage: "NAME",
   flags: {},
   arguments: "sessions",
-  examples: [["holdfast control request demo", "where nobody drives, you do at once"]],
+  examples: [["holdfast control request demo", "if nobody drives, you do at once"]],
   run: (context) => act(context, "request"),
 };

@@ -3,13 +3,13 @@ import type { Command } from "../../command.ts";
 
 export const command: Command = {
   name: "control take",
-  summary: "drive a session, whoever does so now",
+  summary: "take control of a session from its driver",
   usage: "NAME [--to PRINCIPAL]",
   flags: { to: TO },
   arguments: "sessions",
   examples: [
-    ["holdfast control take demo", "on the last terminal of yours"],
-    ["holdfast control take demo --to token:ada", "on hers"],
+    ["holdfast control take demo", "on your latest terminal"],
+    ["holdfast control take demo --to token:ada", "on the terminal of that principal"],
   ],
   run: (context) => act(context, "take"),
 };

@@ -4,20 +4,20 @@ import { plain } from "../../plain.ts";
 
 export const command: Command = {
   name: "group coordinator",
-  summary: "who coordinates a group, or hand that over to another member",
+  summary: "show or change the coordinator of a group",
   usage: "GROUP [SESSION]",
   description:
-    "The first member does, until somebody says otherwise. When it ends, leaves or is removed, the member that has been there longest and is alive takes over.",
+    "The first member is the coordinator until somebody changes it. When the coordinator ends, leaves or is removed, the running member with the longest membership takes over.",
   arguments: "group-members",
   flags: {},
   examples: [
-    ["holdfast group coordinator team", "who it is"],
-    ["holdfast group coordinator team web", "from now on it is web"],
+    ["holdfast group coordinator team", "show the coordinator"],
+    ["holdfast group coordinator team web", "make web the coordinator"],
   ],
   async run(context) {
     const [path, session, ...more] = context.args;
     if (path === undefined || more.length > 0)
-      throw new HoldfastError("usage", "say GROUP, or GROUP SESSION", { hint: "see: holdfast group coordinator --help" });
+      throw new HoldfastError("usage", "expected GROUP, or GROUP SESSION", { hint: "see: holdfast group coordinator --help" });
     const params = { group: path };
     const group =
       session === undefined
@@ -25,7 +25,7 @@ export const command: Command = {
         : await context.client.call("setCoordinator", { params, body: { session } });
     if (context.json) process.stdout.write(`${JSON.stringify(group)}\n`);
     else if (session !== undefined) process.stdout.write(`${plain(group.coordinator?.name ?? "")} coordinates ${plain(group.path)}\n`);
-    else process.stdout.write(`${plain(group.coordinator?.name ?? "nobody: no member is alive")}\n`);
+    else process.stdout.write(`${plain(group.coordinator?.name ?? "nobody: no member is running")}\n`);
     return 0;
   },
 };

@@ -6,18 +6,18 @@ import { wholeNumber } from "../../select.ts";
 
 export const command: Command = {
   name: "group create",
-  summary: "make a group without anybody in it; join makes one as well",
+  summary: "create an empty group; join also creates groups",
   usage: "GROUP [--limit N] [--goal TEXT]",
-  description: "team/research is a group in team, which is made with it where it is not there yet.",
+  description: "team/research is a group inside team. Missing parent groups are created.",
   arguments: "groups",
   flags: {
-    limit: { value: "N", summary: "how many members it may have (default: 32, or [groups] limit of config.toml)", complete: "nothing" },
-    goal: { value: "TEXT", summary: "what its members are there for; they are told", complete: "nothing" },
+    limit: { value: "N", summary: "maximum number of members (default: 32, or [groups] limit in config.toml)", complete: "nothing" },
+    goal: { value: "TEXT", summary: "goal of the group; its members are told", complete: "nothing" },
   },
   examples: [
-    ["holdfast group create team", "one that sessions join later"],
-    ["holdfast group create team --goal 'ship the new parser'", "with a goal that its members are told"],
-    ["holdfast group create team/research --limit 64", "one in it, for many"],
+    ["holdfast group create team", "create a group for sessions to join"],
+    ["holdfast group create team --goal 'ship the new parser'", "create a group with a goal"],
+    ["holdfast group create team/research --limit 64", "create a large group inside another"],
   ],
   async run(context) {
     const [path = ""] = given(context, "create", "GROUP");
@@ -25,7 +25,7 @@ export const command: Command = {
     const body = { path, limit: wholeNumber(context.flags, "limit"), ...(goal === undefined ? {} : { goal }) };
     const group = await context.client.call("createGroup", { body });
     process.stdout.write(
-      context.json ? `${JSON.stringify(group)}\n` : `made ${plain(group.path)}, for at most ${counted(group.limit, "member")}\n`,
+      context.json ? `${JSON.stringify(group)}\n` : `created ${plain(group.path)}, for at most ${counted(group.limit, "member")}\n`,
     );
     return 0;
   },

@@ -6,17 +6,17 @@ import { plain } from "../../plain.ts";
 
 export const command: Command = {
   name: "group get",
-  summary: "a value, as JSON",
+  summary: "print a shared value as JSON",
   usage: "GROUP KEY",
   description:
-    "The group's own, else that of the nearest group above it that has one. With --json also its revision, which --if-revision of share and unset takes, its author and\nits time.",
+    "Prints the group's own value, or that of the nearest parent group that has the key. --json adds the revision (for --if-revision of share and unset), the author and the time.",
   onlyReads: true,
   printsJson: true,
   arguments: "group-keys",
   flags: {},
   examples: [
-    ["holdfast group get team api", "what it is"],
-    ["holdfast group get team api --json | jq .revision", "at which revision it is"],
+    ["holdfast group get team api", "print a value"],
+    ["holdfast group get team api --json | jq .revision", "print its revision"],
   ],
   async run(context) {
     const [group = "", key = ""] = given(context, "get", "GROUP KEY");

@@ -9,21 +9,21 @@ import { formatBytes } from "../../table.ts";
 
 export const command: Command = {
   name: "group keys",
-  summary: "what is shared in a group, and in those above it",
+  summary: "list the shared values of a group and its parents",
   usage: "GROUP",
   onlyReads: true,
   arguments: "groups",
   flags: {},
   examples: [
-    ["holdfast group keys team", "each with who set it and when"],
-    ["holdfast group keys team --json | jq -r '.values[].key'", "only the keys"],
+    ["holdfast group keys team", "show each value with its author and age"],
+    ["holdfast group keys team --json | jq -r '.values[].key'", "print only the keys"],
   ],
   async run(context) {
     const [group = ""] = given(context, "keys", "GROUP");
     const shared = await context.client.call("listValues", { params: { group } });
     if (context.json) process.stdout.write(`${JSON.stringify(shared)}\n`);
     else if (shared.values.length === 0)
-      process.stdout.write(`Nothing is shared in ${plain(group)}: holdfast group share ${plain(group)} KEY JSON\n`);
+      process.stdout.write(`No shared values in ${plain(group)}. Share one: holdfast group share ${plain(group)} KEY JSON\n`);
     else process.stdout.write(`${table(shared.values, group, await callers(context.client, group))}\n`);
     return 0;
   },
@@ -38,7 +38,7 @@ function table(values: readonly SharedKey[], group: string, called: (principal: 
     formatBytes(bytes),
     called(author),
     `${formatDuration(Math.max(0, Date.now() - Date.parse(at)))} ago`,
-    ...(isMixed ? [`${plain(of)}${hidden ? " (hidden by the one above)" : ""}`] : []),
+    ...(isMixed ? [`${plain(of)}${hidden ? " (hidden by the value above)" : ""}`] : []),
   ];
   return columns(["KEY", "REVISION", "SIZE", "BY", "CHANGED", ...(isMixed ? ["GROUP"] : [])], values.map(row));
 }

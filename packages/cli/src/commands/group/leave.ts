@@ -8,16 +8,16 @@ import { printError } from "../../print-error.ts";
 
 export const command: Command = {
   name: "group leave",
-  summary: "take sessions out of a group; they go on",
+  summary: "remove sessions from a group; they keep running",
   usage: "GROUP SESSION…",
   description:
-    "When the coordinator leaves, the member that has been there longest and is alive takes over. Inside a run, without SESSION, the run's own session leaves.",
+    "If the coordinator leaves, the running member with the longest membership takes over. Inside a run, without SESSION, the run's own session leaves.",
   arguments: "group-members",
   flags: {},
-  examples: [["holdfast group leave team api", "it is no member any more"]],
+  examples: [["holdfast group leave team api", "remove a member"]],
   async run(context) {
     const [path, ...names] = context.args;
-    if (path === undefined) throw new HoldfastError("usage", "say GROUP SESSION…", { hint: "see: holdfast group leave --help" });
+    if (path === undefined) throw new HoldfastError("usage", "expected GROUP SESSION…", { hint: "see: holdfast group leave --help" });
     let group: Group | undefined;
     let code = 0;
     for (const ref of sessionsOr(names)) {

@@ -6,19 +6,19 @@ import { plain } from "../../plain.ts";
 
 export const command: Command = {
   name: "group limit",
-  summary: "change how many members a group may have",
+  summary: "change the maximum number of members",
   usage: "GROUP N|default",
-  description: "From 1 to 1,000; default is what [groups] limit of config.toml says, or 32. Who is in it stays in it.",
+  description: "From 1 to 1,000. default is [groups] limit in config.toml, or 32. Current members stay.",
   arguments: "groups",
   flags: {},
   examples: [
-    ["holdfast group limit team 64", "room for 64"],
-    ["holdfast group limit team default", "as configured"],
+    ["holdfast group limit team 64", "allow 64 members"],
+    ["holdfast group limit team default", "use the configured limit"],
   ],
   async run(context) {
     const [path = "", text = ""] = given(context, "limit", "GROUP N");
     if (text !== "default" && !/^\d{1,6}$/.test(text)) {
-      throw new HoldfastError("usage", `a limit is a whole number or default, not ${JSON.stringify(text)}`, {
+      throw new HoldfastError("usage", `the limit must be a whole number or default, not ${JSON.stringify(text)}`, {
         hint: "for example: holdfast group limit team 64",
       });
     }

@@ -5,15 +5,16 @@ import { wholeNumber } from "../../select.ts";
 
 export const command: Command = {
   name: "group log",
-  summary: "list what was said to a group and between its members, and what came back",
+  summary: "list the messages to a group and between its members, with replies",
   onlyReads: true,
   usage: "GROUP [--limit N]",
-  flags: { limit: { value: "N", summary: "the newest so many (default 100)", complete: "nothing" } },
+  flags: { limit: { value: "N", summary: "the newest N messages (default 100)", complete: "nothing" } },
   arguments: "groups",
   examples: [
-    ["holdfast group log team", "with how far each copy has come"],
+    ["holdfast group log team", "show the delivery state of each copy"],
     ["holdfast group log team --json --limit 10", "for a script"],
   ],
+  pages: () => true,
   async run(context) {
     const [group, ...more] = context.args;
     if (group === undefined || more.length > 0)
@@ -25,7 +26,7 @@ export const command: Command = {
       query: limit === undefined ? {} : { limit: String(limit) },
     });
     if (context.json) process.stdout.write(`${JSON.stringify(messages)}\n`);
-    else if (messages.length === 0) process.stdout.write("Nothing was said to it.\n");
+    else if (messages.length === 0) process.stdout.write("No messages in this group.\n");
     else process.stdout.write(`${messages.map((message) => logEntry(message, Date.now())).join("\n\n")}\n`);
     return 0;
   },

@@ -8,23 +8,23 @@ import { cut } from "../../table.ts";
 
 export const command: Command = {
   name: "group peers",
-  summary: "the others in a session's groups",
+  summary: "list the other sessions in a session's groups",
   usage: "SESSION",
   description:
-    "Also those of the groups above and below: a member of team/research knows who is in team, and the other way round. Inside a run, without SESSION, the run's own\nsession is meant.",
+    "Includes the groups above and below: members of team/research and of team are peers. Inside a run, without SESSION, the run's own session is used.",
   onlyReads: true,
   arguments: "sessions",
   flags: {},
   examples: [
-    ["holdfast group peers api", "with whom it works together"],
-    ["holdfast group peers api --json | jq -r '.[].name'", "only their names"],
+    ["holdfast group peers api", "list the peers of a session"],
+    ["holdfast group peers api --json | jq -r '.[].name'", "print only their names"],
   ],
   async run(context) {
     const [ref = "", ...more] = sessionsOr(context.args);
-    if (more.length > 0) throw new HoldfastError("usage", "name one session only", { hint: "usage: holdfast group peers SESSION" });
+    if (more.length > 0) throw new HoldfastError("usage", "expected one session", { hint: "usage: holdfast group peers SESSION" });
     const { peers } = await context.client.call("listPeers", { params: { ref } });
     if (context.json) process.stdout.write(`${JSON.stringify(peers)}\n`);
-    else process.stdout.write(peers.length === 0 ? "It has no peers: nobody else is in a group with it.\n" : `${render(peers)}\n`);
+    else process.stdout.write(peers.length === 0 ? "No peers: no other session shares a group with it.\n" : `${render(peers)}\n`);
     return 0;
   },
 };
@@ -42,5 +42,5 @@ function render(peers: readonly Peer[]): string {
       LONGEST_OBJECTIVE,
     ),
   ];
-  return columns(["PEER", "STATUS", "AGENT", "GROUP", "WHAT FOR"], peers.map(row));
+  return columns(["PEER", "STATUS", "AGENT", "GROUP", "ROLE"], peers.map(row));
 }

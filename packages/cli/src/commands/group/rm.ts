@@ -4,14 +4,15 @@ import { plain } from "../../plain.ts";
 
 export const command: Command = {
   name: "group rm",
-  summary: "remove a group with what it shares; sessions go on",
+  summary: "remove a group and its shared values; sessions keep running",
   usage: "GROUP [--force]",
-  description: "Refused while a member is alive, or while groups are in it; --force removes all of it. What was shared is gone then.",
+  description:
+    "Refused while a member is running or the group contains other groups. --force removes it with everything in it. Shared values cannot be restored.",
   arguments: "groups",
-  flags: { force: { summary: "also with members that are alive, and with the groups in it", short: "f" } },
+  flags: { force: { summary: "remove it with running members and inner groups", short: "f" } },
   examples: [
-    ["holdfast group rm team", "one whose members have ended"],
-    ["holdfast group rm team --force", "with all that is in it"],
+    ["holdfast group rm team", "remove a group whose members have ended"],
+    ["holdfast group rm team --force", "remove a group with everything in it"],
   ],
   async run(context) {
     const [group = ""] = given(context, "rm", "GROUP");

@@ -7,21 +7,21 @@ import { readInput } from "../../read-input.ts";
 
 export const command: Command = {
   name: "group share",
-  summary: "set a value that all members read",
+  summary: "set a shared value",
   usage: "GROUP KEY JSON|- [--if-revision N] [--text]",
   description:
-    "Any JSON of at most 64 KB; - reads it from standard input. With --if-revision it is written only while the value is the one that was read: otherwise the exit\ncode is 45, and with --json `details.current` of the error has what it is now. A group has at most 1,000 values.\nA number below zero stands behind --: holdfast group share team n -- -5",
+    "A value is JSON of at most 64 KB; - reads standard input. With --if-revision it is written only if the value still has that revision. Otherwise the exit code is 45, and with --json details.current of the error has the current value. A group has at most 1,000 values.\n\nPut a negative number after --: holdfast group share team n -- -5",
   arguments: "group-keys",
   takesRest: true,
   flags: {
-    "if-revision": { value: "N", summary: "only if it is at this revision; 0: only if there is none yet", complete: "nothing" },
-    text: { summary: "take it as text, not as JSON" },
+    "if-revision": { value: "N", summary: "write only if the value has this revision; 0: only if the key is new", complete: "nothing" },
+    text: { summary: "treat the value as text, not JSON" },
   },
   examples: [
-    [`holdfast group share team api '{"port": 3000}'`, "a value with several things in it"],
+    [`holdfast group share team api '{"port": 3000}'`, "share an object"],
     ["holdfast group share team goal --text 'ship it on Friday'", "words"],
-    ["holdfast group share team count 5 --if-revision 12", "only if nobody changed it since"],
-    ["holdfast group share team schema - < schema.json", "from a file"],
+    ["holdfast group share team count 5 --if-revision 12", "write only if nobody changed it since"],
+    ["holdfast group share team schema - < schema.json", "share the content of a file"],
   ],
   async run(context) {
     const { key, group, text: word } = wordsOf(context);
@@ -39,7 +39,7 @@ function wordsOf(context: Context): { group: string; key: string; text: string }
   // A number below zero looks like a flag: it goes behind --.
   const [group, key, text, ...more] = [...context.args, ...context.rest];
   if (group === undefined || key === undefined || text === undefined || more.length > 0) {
-    const what = more.length > 0 ? "the value is one word for the shell: put it into quotes" : "say GROUP KEY JSON";
+    const what = more.length > 0 ? "the value must be one argument; put it in quotes" : "expected GROUP KEY JSON";
     throw new HoldfastError("usage", what, { hint: `for example: holdfast group share team api '{"port": 3000}'` });
   }
   return { group, key, text };
@@ -48,13 +48,9 @@ function wordsOf(context: Context): { group: string; key: string; text: string }
 function parsed(text: string): unknown {
   const { value, altered } = read(text);
   if (altered === undefined) return value;
-  throw new HoldfastError(
-    "usage",
-    `the number ${shortened(altered)} has more digits than a number in JSON keeps: it would become another one`,
-    {
-      hint: `share it as text, in quotes: '"${altered.slice(0, 30)}"'`,
-    },
-  );
+  throw new HoldfastError("usage", `the number ${shortened(altered)} has more digits than JSON keeps`, {
+    hint: `share it as text, in quotes: '"${altered.slice(0, 30)}"'`,
+  });
 }
 
 function read(text: string): ReturnType<typeof parseExactly> {

@@ -5,14 +5,14 @@ import { local, membersText, memberTable, rows } from "../../group-text.ts";
 
 export const command: Command = {
   name: "group show",
-  summary: "one group, with its members",
+  summary: "show a group and its members",
   usage: "GROUP",
   onlyReads: true,
   arguments: "groups",
   flags: {},
   examples: [
-    ["holdfast group show team", "who is in it, and what each does"],
-    ["holdfast group show team --json | jq -r '.members[] | select(.ended | not) | .name'", "those that are alive"],
+    ["holdfast group show team", "show the members and their status"],
+    ["holdfast group show team --json | jq -r '.members[] | select(.ended | not) | .name'", "list the running members"],
   ],
   async run(context) {
     const [path = ""] = given(context, "show", "GROUP");
@@ -29,7 +29,7 @@ function render(group: Group): string {
     ["state", group.state],
     ["in it", group.children.length === 0 ? null : group.children.join(", ")],
     ["members", membersText(group)],
-    ["coordinator", group.coordinator?.name ?? (group.members.length === 0 ? null : "none: nobody in it is alive")],
+    ["coordinator", group.coordinator?.name ?? (group.members.length === 0 ? null : "none: no member is running")],
     ["keys", group.keys === 0 ? "none" : `${group.keys}: holdfast group keys ${group.path}`],
     ["made", `${local(group.createdAt)} by ${group.createdBy}`],
   ]);

@@ -8,16 +8,16 @@ import { costText, tokensText } from "../../spent-text.ts";
 
 export const command: Command = {
   name: "group stats",
-  summary: "what the members have done together: status, turns, tokens, cost, messages",
+  summary: "show status, turns, tokens, cost and messages of a group",
   usage: "GROUP",
   description:
-    "Of the group and all in it, each session once. Cost and tokens are those of all runs of its members, also of before they joined; see holdfast usage --by group.",
+    "Counts each session of the group and its inner groups once. Cost and tokens include all runs of a member, also those before it joined; see holdfast usage --by group.",
   onlyReads: true,
   arguments: "groups",
   flags: {},
   examples: [
-    ["holdfast group stats team", "how far they are"],
-    ["holdfast group stats team --json | jq .spent.cost", "what they cost"],
+    ["holdfast group stats team", "show the progress of a group"],
+    ["holdfast group stats team --json | jq .spent.cost", "print the cost"],
   ],
   async run(context) {
     const [group = ""] = given(context, "stats", "GROUP");
@@ -37,7 +37,7 @@ function render({ group, sessions, turns, spent, messages, keys }: GroupStats): 
     ["tokens", spent.turns === 0 ? null : tokensText(spent)],
     ["cost", spent.turns === 0 ? null : costText(spent)],
     ["messages", sent === 0 ? "none" : `${sent}, ${replied} answered`],
-    ["answered in", medianReplyMs === null ? null : `${replyText(medianReplyMs)} (the median)`],
+    ["replied in", medianReplyMs === null ? null : `${replyText(medianReplyMs)} (median)`],
     ["shares", keys === 0 ? "nothing" : counted(keys, "value")],
   ]);
 }

@@ -4,14 +4,14 @@ import { plain } from "../../plain.ts";
 
 export const command: Command = {
   name: "group unset",
-  summary: "take a value away",
+  summary: "remove a shared value",
   usage: "GROUP KEY [--if-revision N]",
-  description: "The group's own; that of a group above it stays, and is read again from then on.",
+  description: "Removes the group's own value. A value of a parent group stays and becomes visible again.",
   arguments: "group-keys",
-  flags: { "if-revision": { value: "N", summary: "only if it is at this revision", complete: "nothing" } },
+  flags: { "if-revision": { value: "N", summary: "remove it only if it has this revision", complete: "nothing" } },
   examples: [
-    ["holdfast group unset team api", "whatever it is"],
-    ["holdfast group unset team lock --if-revision 12", "only if nobody changed it since"],
+    ["holdfast group unset team api", "remove a value"],
+    ["holdfast group unset team lock --if-revision 12", "remove it only if nobody changed it since"],
   ],
   async run(context) {
     const [group = "", key = ""] = given(context, "unset", "GROUP KEY");

@@ -15,20 +15,20 @@ const ONE_WAIT_MS = 4000;
 
 export const command: Command = {
   name: "group watch",
-  summary: "changes of values, as they happen",
+  summary: "print changes of shared values as they happen",
   usage: "GROUP [--after N] [--once] [--timeout 30s]",
   description:
-    "Of the group and those above it, from now on; with --after all that changed since that revision, of each key only the newest. Goes on when the daemon is replaced. With\n--timeout it ends when the time is over: with exit code 16, if there was no change.",
+    "Prints changes in the group and its parents from now on. With --after, it first prints the latest change of each key since that revision. Watching continues when the daemon is replaced. With --timeout it ends when the time is over, with exit code 16 if nothing changed.",
   onlyReads: true,
   arguments: "groups",
   flags: {
-    after: { value: "N", summary: "what changed since this revision, then what comes; 0: all there is", complete: "nothing" },
-    once: { summary: "end with the first change" },
-    timeout: { value: "TIME", summary: "how long at most (default: for ever)", complete: "nothing" },
+    after: { value: "N", summary: "include changes since this revision; 0: all values", complete: "nothing" },
+    once: { summary: "exit after the first change" },
+    timeout: { value: "TIME", summary: "time limit (default: none)", complete: "nothing" },
   },
   examples: [
-    ["holdfast group watch team", "until Ctrl+C"],
-    ["holdfast group watch team --json", "one change per line, for a program"],
+    ["holdfast group watch team", "watch until Ctrl+C"],
+    ["holdfast group watch team --json", "print one change per line, for a program"],
     ["holdfast group watch team --once --timeout 10m", "wait for the next change"],
   ],
   async run(context) {
@@ -59,7 +59,7 @@ export const command: Command = {
       }
       if (performance.now() < until) continue;
       if (told > 0) return 0;
-      throw new HoldfastError("timeout", `nothing changed in ${group} in that time`);
+      throw new HoldfastError("timeout", `nothing changed in ${group} within that time`);
     }
   },
 };

@@ -6,27 +6,26 @@ import { shortPath } from "../../table.ts";
 
 export const command: Command = {
   name: "mcp install",
-  summary: "what makes an agent that was started elsewhere have Holdfast's tools",
+  summary: "print or write the MCP entry for an agent's configuration",
   usage: "AGENT [--write [--force]]",
   description:
-    "Prints what to put into the agent's own configuration, and where; --write puts it there, and leaves all else in that file as it is. Agents that\nHoldfast starts need none of this, but for gemini in a terminal. One that was started elsewhere acts as you; in a session of Holdfast's as that.",
+    "Prints the entry and the file it belongs in. --write adds it and leaves the rest of the file unchanged. Agents started by Holdfast do not need this, except gemini in a terminal. An agent started elsewhere acts as you; inside a session it acts as that session.",
   flags: {
-    write: { summary: "write it into the agent's own configuration" },
-    force: { summary: "with --write: in place of another server of that name" },
+    write: { summary: "write the entry into the agent's configuration" },
+    force: { summary: "with --write: replace another server of the same name" },
   },
   arguments: "agents",
   examples: [
-    ["holdfast mcp install claude", "prints the entry"],
-    ["holdfast mcp install gemini --write", "writes it into ~/.gemini/settings.json"],
+    ["holdfast mcp install claude", "print the entry"],
+    ["holdfast mcp install gemini --write", "write it to ~/.gemini/settings.json"],
   ],
   async run({ args, flags, json }) {
     const [{ PLACES }, { textOf, write }] = await Promise.all([import("../../mcp/entries.ts"), import("../../mcp/install.ts")]);
     const [agent = "", ...more] = args;
     const place = Object.hasOwn(PLACES, agent) ? PLACES[agent] : undefined;
     if (!place || more.length > 0) {
-      const what =
-        agent === "" ? "say for which agent" : more.length > 0 ? "say one agent" : `where ${agent} keeps its servers is not known`;
-      const hint = "any other agent that speaks MCP starts it by: holdfast mcp";
+      const what = agent === "" ? "name an agent" : more.length > 0 ? "name one agent" : `the MCP configuration of ${agent} is unknown`;
+      const hint = "any other MCP agent can start it with: holdfast mcp";
       throw new HoldfastError("usage", what, { hint, candidates: Object.keys(PLACES) });
     }
     const file = place.file(process.env);

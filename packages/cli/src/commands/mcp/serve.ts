@@ -9,16 +9,16 @@ export const command: Command = {
   summary: "serve Holdfast's tools to an agent on standard input and output",
   usage: "",
   description:
-    "Acts as the session whose token is in HOLDFAST_TOKEN. Without a token it acts as you, but refuses to inside a run. Ends when its input does. There is the same over HTTP, where the\ndaemon listens (holdfast up --listen): POST /mcp, with a token.",
+    "Acts as the session whose token is in HOLDFAST_TOKEN. Without a token it acts as you, and refuses to inside a run. It ends with its input. The same server is available over HTTP if the daemon listens (holdfast up --listen): POST /mcp, with a token.",
   flags: {},
   arguments: "nothing",
-  examples: [["holdfast mcp serve", "as an agent starts it"]],
+  examples: [["holdfast mcp serve", "the command that an agent starts"]],
   async run({ home }) {
     if (process.env.HOLDFAST_TOKEN === NO_TOKEN) delete process.env.HOLDFAST_TOKEN;
     refuseInsideRun(home.path, actingIn(process.env));
     if (process.stdin.isTTY)
       process.stderr.write(
-        "This is for an agent, which starts it and speaks MCP with it; Ctrl+D ends it. For yours: holdfast mcp install AGENT\n",
+        "An agent starts this command and speaks MCP with it; Ctrl+D ends it. To configure an agent: holdfast mcp install AGENT\n",
       );
     const { serveStdio } = await import("@holdfast/mcp");
     // It lives as long as its agent, and so longer than a daemon of its own version.

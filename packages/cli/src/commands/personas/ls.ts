@@ -7,12 +7,12 @@ import { cut, shortPath } from "../../table.ts";
 
 export const command: Command = {
   name: "personas ls",
-  summary: "the personas that can be used here, and what is wrong with the files of others",
+  summary: "list the personas, and files with errors",
   usage: "",
   onlyReads: true,
   flags: {},
   examples: [
-    ["holdfast personas ls", "name, agent, model, where it is from and what it is for"],
+    ["holdfast personas ls", "show name, agent, model, source and description"],
     ["holdfast personas ls --json | jq -r '.personas[].name'", "for a script"],
   ],
   async run(context) {
@@ -35,13 +35,12 @@ function render({ personas, problems }: PersonaList, room = Number.POSITIVE_INFI
   const shadowed = personas.filter(({ shadowedBy }) => shadowedBy !== null);
   return [
     used.length === 0 ? NONE : table(used, room),
-    ...(shadowed.length === 0 ? [] : [["Not used, for another has the name:", ...shadowed.map(shadow)].join("\n")]),
+    ...(shadowed.length === 0 ? [] : [["Not used, because another persona has the same name:", ...shadowed.map(shadow)].join("\n")]),
     ...(problems.length === 0 ? [] : [["Wrong:", ...problems.map(problem)].join("\n")]),
   ].join("\n\n");
 }
 
-const NONE =
-  "No personas. Write one as .holdfast/personas/reviewer.md: between two lines ---, name: and description:, then what the agent is to be.";
+const NONE = "No personas. Create .holdfast/personas/reviewer.md: name: and description: between two --- lines, then the instructions.";
 
 function table(personas: readonly Persona[], room: number): string {
   const rows = personas.map(({ name, agent, model, source, description }) => [
@@ -51,17 +50,17 @@ function table(personas: readonly Persona[], room: number): string {
     FROM[source],
     plain(description.replaceAll(/\s+/g, " ")),
   ]);
-  return columns(["NAME", "AGENT", "MODEL", "FROM", "WHAT FOR"], rows)
+  return columns(["NAME", "AGENT", "MODEL", "FROM", "DESCRIPTION"], rows)
     .split("\n")
     .map((line) => cut(line, room))
     .join("\n");
 }
 
 function shadow({ name, file, shadowedBy }: Persona): string {
-  return color("dim", `  ${plain(name)}: ${shortPath(file)}, for ${shortPath(shadowedBy ?? "")} comes first`);
+  return color("dim", `  ${plain(name)}: ${shortPath(file)}; ${shortPath(shadowedBy ?? "")} comes first`);
 }
 
 function problem({ file, line, what, expected, usable }: PersonaProblem): string {
-  const rest = usable ? " (used all the same)" : "";
+  const rest = usable ? " (still used)" : "";
   return `  ${color(usable ? "yellow" : "red", `${shortPath(file)}:${line}`)} ${plain(what)}; expected ${plain(expected)}${rest}`;
 }

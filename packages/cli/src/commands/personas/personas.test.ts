@@ -56,23 +56,23 @@ test("personas are a table; those that are not used and what is wrong with files
   });
   expect(asked).toEqual([["listPersonas", { query: { cwd: process.cwd(), home: "/home/me" } }]]);
   expect(out.split("\n").map((line) => line.trimEnd())).toEqual([
-    "NAME        AGENT  MODEL  FROM       WHAT FOR",
+    "NAME        AGENT  MODEL  FROM       DESCRIPTION",
     "reviewer    demo   big    project    reads what others wrote",
     "w\ufffd[2Jriter  –      –      ~/.claude  reads what others wrote",
     "",
-    "Not used, for another has the name:",
-    "  reviewer: ~/u.md, for ~/p/r.md comes first",
+    "Not used, because another persona has the same name:",
+    "  reviewer: ~/u.md; ~/p/r.md comes first",
     "",
     "Wrong:",
     "  ~/p/b.md:2 name is missing; expected name: x",
-    "  ~/p/r.md:4 modle means nothing; expected name: x (used all the same)",
+    "  ~/p/r.md:4 modle means nothing; expected name: x (still used)",
     "",
   ]);
 });
 
 test("without any it is said how to write one, and a script gets what the daemon says", async () => {
   await run(ls, { personas: [], problems: [] });
-  expect(out).toMatch(/^No personas\. Write one as \.holdfast\/personas\/reviewer\.md/);
+  expect(out).toMatch(/^No personas\. Create \.holdfast\/personas\/reviewer\.md/);
   out = "";
   await run(ls, { personas: [], problems: [] }, { json: true });
   expect(JSON.parse(out)).toEqual({ personas: [], problems: [] });
@@ -82,7 +82,7 @@ test("one is shown with what it is told", async () => {
   const { asked } = await run(show, persona({ tools: ["Read"], instructions: "You\treview.\n\nBe kind." }), { args: ["reviewer"] });
   expect(asked).toMatchObject([["getPersona", { params: { name: "reviewer" } }]]);
   expect(out).toBe(
-    "reviewer\nreads\nwhat others wrote\n\nagent  whichever is asked for\nmodel  the agent's own\ntools  Read\nfile   ~/p/r.md\n\nYou    review.\n\nBe kind.\n",
+    "reviewer\nreads\nwhat others wrote\n\nagent  any\nmodel  the agent's default\ntools  Read\nfile   ~/p/r.md\n\nYou    review.\n\nBe kind.\n",
   );
   out = "";
   await run(show, persona({ agent: "demo", model: "big", tools: [] }), { args: ["reviewer"] });

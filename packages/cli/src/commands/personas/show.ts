@@ -7,14 +7,14 @@ import { shortPath } from "../../table.ts";
 
 export const command: Command = {
   name: "personas show",
-  summary: "one persona, with what its agent is told",
+  summary: "show one persona with its instructions",
   usage: "NAME",
   arguments: "personas",
   onlyReads: true,
   flags: {},
   examples: [
-    ["holdfast personas show code-reviewer", "as it would be used here"],
-    ["holdfast personas show code-reviewer --json | jq -r .instructions", "only what it is told"],
+    ["holdfast personas show code-reviewer", "show the persona used in this directory"],
+    ["holdfast personas show code-reviewer --json | jq -r .instructions", "print only the instructions"],
   ],
   async run(context) {
     const [name, ...more] = context.args;
@@ -30,8 +30,8 @@ export const command: Command = {
 
 function render({ name, description, agent, model, tools, instructions, file }: Persona): string {
   const facts = [
-    ["agent", agent ?? "whichever is asked for"],
-    ["model", model ?? "the agent's own"],
+    ["agent", agent ?? "any"],
+    ["model", model ?? "the agent's default"],
     ["tools", tools === null ? "all" : tools.join(", ") || "none"],
     ["file", shortPath(file)],
   ].map(([key = "", value = ""]) => `${color("dim", key.padEnd(6))} ${plain(value)}`);

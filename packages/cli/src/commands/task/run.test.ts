@@ -56,7 +56,7 @@ function onTerminal(): void {
 test("a file is done, a line for each change, and the next time there is nothing to do", async () => {
   expect(await run("- [ ] 1. a\n- [x] 2. b\n", "agent=demo")).toBe(0);
   expect(out.replace(/in \d+s/, "in time")).toBe(
-    "1 begun: a (demo, in the session tasks-1)\n1 done in time\n1 of 2 items done (1 was done before).\n",
+    "1 begun: a (demo, session tasks-1)\n1 done in time\n1 of 2 items done (1 done before).\n",
   );
   expect(readFileSync(file, "utf8")).toBe("- [x] 1. a\n- [x] 2. b\n");
   out = "";
@@ -70,7 +70,7 @@ test("on a terminal there are bars, drawn again as they grow", async () => {
   expect(out).toContain("tasks.md █████████████░░░░░░░ 2 of 3 done");
   expect(out).toContain("tasks.md ████████████████████ 3 of 3 done");
   expect(out).toContain("\x1b[4A\r\x1b[J");
-  expect(out).toContain("1 of 3 items done (2 were done before).");
+  expect(out).toContain("1 of 3 items done (2 done before).");
 });
 
 test("what was not done is an error with the line of each", async () => {
@@ -116,14 +116,14 @@ test("for a script there is one report", async () => {
 });
 
 test.each([
-  ["1 in the session tasks-1 goes on without you", "1"],
-  ["1 in the session tasks-1, 2 in the session tasks-2 go on without you", "2"],
+  ["1 (session tasks-1) keeps running", "1"],
+  ["1 (session tasks-1), 2 (session tasks-2) keep running", "2"],
 ])("Ctrl+C tells that %s", async (told, parallel) => {
   daemon.answer = () => {
     if (daemon.messages.length === Number(parallel)) process.emit("SIGINT", "SIGINT");
   };
   expect(await run("- [ ] a\n- [ ] b\n", "agent=demo", `parallel=${parallel}`)).toBe(130);
-  expect(err).toContain(`holdfast: ${told}; run it again to carry on with what is left\n  end them: holdfast stop tasks-1`);
+  expect(err).toContain(`holdfast: ${told}; run the command again to continue\n  stop them: holdfast stop tasks-1`);
   expect(readFileSync(file, "utf8")).toBe("- [ ] a\n- [ ] b\n");
 });
 
@@ -131,8 +131,8 @@ test("the daemon's end says what goes on without it, and how to carry on", async
   daemon.fails.set("getMessage", new HoldfastError("daemon_ended", "the daemon has been ended", { hint: "holdfast up starts it again" }));
   expect(await run("- [ ] a\n", "agent=demo")).toMatchObject({
     code: "daemon_ended",
-    message: "the daemon has been ended; 1 in the session tasks-1 goes on without you",
-    hint: `holdfast up starts it again; run it again to carry on with what is left: holdfast task run ${file}`,
+    message: "the daemon has been ended; 1 (session tasks-1) keeps running",
+    hint: `holdfast up starts it again; run the remaining items: holdfast task run ${file}`,
   });
   expect(daemon.session("tasks-1").endedAt).toBe(null);
   expect(daemon.tasks).toMatchObject([{ outcome: null }]);
@@ -148,7 +148,7 @@ test("Ctrl+C before anything runs says that nothing does", async () => {
     },
   } as never);
   expect(await run("- [ ] a\n", "agent=demo")).toBe(130);
-  expect(err).toContain("nothing runs; run it again");
+  expect(err).toContain("nothing is running; run the command again");
 });
 
 test("a plan is told to people and to scripts, and nothing is started", async () => {

@@ -18,24 +18,28 @@ const MOST_AT_ONCE = 64;
 
 export const command: Command = {
   name: "task run",
-  summary: "do the open items of a task file, and tick each that is done",
+  summary: "run the open items of a task file and check off the finished ones",
   usage: "FILE.md [--agent A] [--parallel N] [--worktree [--trust]] [--dry-run] [--multi-turn]",
   description:
-    "Each open item, - [ ] …, is done by an agent in a conversation of its own; what is indented below it is told with it. In the file,\n\n  - [ ] 1. Analyze the authentication code\n    <!-- agent: security-expert -->      an agent, or a persona\n    <!-- budget: cost=2 -->              also <!-- model: opus --> and <!-- turns: 3 -->\n    Turn 1: Initial analysis             turns of one conversation, one after the other\n    Turn 2: Generate a remediation plan\n  - [ ] 2. Write the tests <!-- after: 1 -->\n\nNothing but the boxes is needed; what stands above the first item holds for all. Ctrl+C ends nothing but the waiting: what runs goes on, and the\nnext run of the file carries on with it, and with what is left.",
+    "An agent works on each open item (- [ ] …) in its own conversation. The lines indented below an item belong to its prompt. A task file looks like this:\n\n  - [ ] 1. Analyze the authentication code\n    <!-- agent: security-expert -->      an agent or a persona\n    <!-- budget: cost=2 -->              also <!-- model: opus --> and <!-- turns: 3 -->\n    Turn 1: Initial analysis             turns of one conversation, one after the other\n    Turn 2: Generate a remediation plan\n  - [ ] 2. Write the tests <!-- after: 1 -->\n\nOnly the boxes are required. Settings above the first item apply to all items. Ctrl+C stops waiting; running items keep running. The next run of the file continues with them and with the items that are left.",
   arguments: "files",
   flags: {
-    agent: { value: "AGENT", summary: "who does the items that do not say it: an agent, or a persona", complete: "agents" },
-    parallel: { value: "N", summary: "so many items at once (default: 1), as far as they do not wait for each other", complete: "nothing" },
-    worktree: { summary: "each item in a git worktree of its own; see holdfast workspace" },
+    agent: { value: "AGENT", summary: "agent or persona for items that name none", complete: "agents" },
+    parallel: {
+      value: "N",
+      summary: "number of items to run at once (default: 1); items that depend on each other wait",
+      complete: "nothing",
+    },
+    worktree: { summary: "run each item in its own git worktree; see holdfast workspace" },
     trust: TRUST_FLAG,
-    "dry-run": { summary: "say what would be done, in which order and by whom, and do nothing" },
-    "multi-turn": { summary: "the default: turns of an item are told one after the other" },
+    "dry-run": { summary: "print the order and the agents, and run nothing" },
+    "multi-turn": { summary: "send the turns of an item one after the other (default)" },
   },
   examples: [
-    ["holdfast task run TASKS.md --agent claude", "every open item, one after the other"],
-    ["holdfast task run TASKS.md --parallel 3 --worktree", "three at once, each in a worktree"],
-    ["holdfast task run TASKS.md --dry-run", "what would be done"],
-    ["holdfast task run TASKS.md --json | jq '.items[] | select(.outcome != \"done\")'", "what was not done, for a script"],
+    ["holdfast task run TASKS.md --agent claude", "run every open item, one after the other"],
+    ["holdfast task run TASKS.md --parallel 3 --worktree", "run three items at once, each in a worktree"],
+    ["holdfast task run TASKS.md --dry-run", "print what would run"],
+    ["holdfast task run TASKS.md --json | jq '.items[] | select(.outcome != \"done\")'", "list the items that were not done, for a script"],
   ],
   async run(context) {
     const [name, ...more] = context.args;
@@ -91,36 +95,36 @@ async function carryOut({ json }: Context, { name, items, turns, parallel }: Car
 function ended(name: string, standings: Standings, json: boolean): number {
   const [done, before] = [standings.in("done").length, standings.in("before").length];
   const missing = standings.in("failed", "blocked", "open");
-  const all = before > 0 ? ` (${before} ${before === 1 ? "was" : "were"} done before)` : "";
+  const all = before > 0 ? ` (${before} done before)` : "";
   const told =
     done === 0 && missing.length === 0
       ? `Nothing is left to do in ${plain(name)}.`
       : `${done} of ${standings.items.length} items done${all}.`;
   if (!json) process.stdout.write(`${told}\n`);
   if (missing.length === 0) return 0;
-  const why = missing.map((item) => plain(`${name}:${item.line}: ${item.label} was not done: ${standings.of(item).why ?? "not begun"}`));
-  throw new HoldfastError("task_failed", why.join("\n"), { hint: `run it again for what is left: holdfast task run ${plain(name)}` });
+  const why = missing.map((item) => plain(`${name}:${item.line}: ${item.label} was not done: ${standings.of(item).why ?? "not started"}`));
+  throw new HoldfastError("task_failed", why.join("\n"), { hint: `run the remaining items: holdfast task run ${plain(name)}` });
 }
 
 function interrupted(standings: Standings): number {
   const running = standings.in("running").map((item) => plain(standings.of(item).session ?? ""));
-  process.stderr.write(`holdfast: ${whatGoesOn(standings)}; run it again to carry on with what is left\n`);
-  if (running.length > 0) process.stderr.write(`  end them: holdfast stop ${running.join(" ")}\n`);
+  process.stderr.write(`holdfast: ${whatGoesOn(standings)}; run the command again to continue\n`);
+  if (running.length > 0) process.stderr.write(`  stop them: holdfast stop ${running.join(" ")}\n`);
   return 130;
 }
 
 function cutOff(name: string, standings: Standings, error: unknown): HoldfastError {
   const { code, message, hint } = HoldfastError.from(error);
   return new HoldfastError(code, `${message}; ${whatGoesOn(standings)}`, {
-    hint: `${hint === undefined ? "" : `${hint}; `}run it again to carry on with what is left: holdfast task run ${plain(name)}`,
+    hint: `${hint === undefined ? "" : `${hint}; `}run the remaining items: holdfast task run ${plain(name)}`,
     cause: error,
   });
 }
 
 /** Without anybody. */
 function whatGoesOn(standings: Standings): string {
-  const running = standings.in("running").map((item) => `${item.label} in the session ${standings.of(item).session ?? ""}`);
-  return running.length === 0 ? "nothing runs" : `${plain(running.join(", "))} ${running.length === 1 ? "goes" : "go"} on without you`;
+  const running = standings.in("running").map((item) => `${item.label} (session ${standings.of(item).session ?? ""})`);
+  return running.length === 0 ? "nothing is running" : `${plain(running.join(", "))} ${running.length === 1 ? "keeps" : "keep"} running`;
 }
 
 function report(file: string, standings: Standings) {

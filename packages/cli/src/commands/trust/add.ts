@@ -6,13 +6,13 @@ import { actionLines, isYes } from "../../trusting.ts";
 
 export const command: Command = {
   name: "trust add",
-  summary: "show what a project asks for, and trust it",
+  summary: "review what a project asks for, and trust it",
   usage: "[DIR] [--yes]",
-  description: "Without DIR, the project of this directory. It asks before it trusts; --yes does not.",
-  flags: { yes: { short: "y", summary: "do not ask" } },
+  description: "Without DIR, the project of the current directory. It asks for confirmation; --yes skips that.",
+  flags: { yes: { short: "y", summary: "do not ask for confirmation" } },
   arguments: "directories",
   examples: [
-    ["holdfast trust add", "the project of this directory"],
+    ["holdfast trust add", "trust the project of this directory"],
     ["holdfast trust add ~/code/app --yes", "in a script"],
   ],
   async run(context) {
@@ -21,14 +21,16 @@ export const command: Command = {
     const cwd = resolve(directory);
     const { actions, trusted } = await context.client.call("inspectProject", { query: { cwd } });
     if (actions === null)
-      throw new HoldfastError("usage", `the project of ${cwd} asks Holdfast to run and copy nothing`, {
+      throw new HoldfastError("usage", `the project of ${cwd} names no setup command and no files to copy`, {
         hint: "there is nothing to trust",
       });
     if (!context.json) process.stderr.write(`${actionLines(actions).join("\n")}\n`);
     if (!trusted && !context.flags.has("yes")) {
       if (context.json || !process.stdin.isTTY || !process.stderr.isTTY)
-        throw new HoldfastError("not_a_terminal", "trust add asks before it trusts, and there is no terminal", { hint: "pass --yes" });
-      if (!(await isYes("Trust it to do that? [y/N] "))) {
+        throw new HoldfastError("not_a_terminal", "confirmation needed; pass --yes", {
+          hint: "review it on a terminal: holdfast trust add; or pass --yes",
+        });
+      if (!(await isYes("Trust this project? [y/N] "))) {
         process.stdout.write("Nothing was trusted.\n");
         return 1;
       }

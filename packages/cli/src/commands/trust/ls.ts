@@ -14,11 +14,11 @@ export const command: Command = {
   flags: {},
   arguments: "nothing",
   examples: [
-    ["holdfast trust ls", "each directory, and what it may do"],
+    ["holdfast trust ls", "list each directory and its permissions"],
     ["holdfast trust ls --json | jq '.[].directory'", "for a script"],
   ],
   async run(context) {
-    if (context.args.length > 0) throw new HoldfastError("usage", "trust ls takes no names", { hint: "see: holdfast trust --help" });
+    if (context.args.length > 0) throw new HoldfastError("usage", "trust ls takes no arguments", { hint: "see: holdfast trust --help" });
     const { trusted } = await context.client.call("listTrust", {});
     if (context.json) await writeOut(`${JSON.stringify(trusted)}\n`);
     else await writeOut(`${trusted.length === 0 ? "Nothing is trusted." : trusted.flatMap(trustLines).join("\n")}\n`);
@@ -30,7 +30,7 @@ export function trustLines({ directory, hash, setup, copy, agent, at, by }: Trus
   return [
     `${color("bold", visible(directory))}  ${hash.slice(0, 12)}  ${color("dim", `${new Date(at).toLocaleString("sv-SE")} by ${plain(by)}`)}`,
     ...(setup === null ? [] : [`  run   ${inOneLine(setup)}`]),
-    ...(agent ? [`  ${plain(agent.name)} trusts the folder of each worktree that was made for ${plain(agent.owner)}`] : []),
+    ...(agent ? [`  ${plain(agent.name)} trusts the folder of each worktree made for ${plain(agent.owner)}`] : []),
     ...(copy.length === 0 ? [] : [`  copy  ${copy.map(visible).join(", ")}`]),
   ];
 }

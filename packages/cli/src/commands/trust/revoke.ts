@@ -5,14 +5,14 @@ import { plain } from "../../plain.ts";
 
 export const command: Command = {
   name: "trust revoke",
-  summary: "ask again before a project runs or copies anything",
+  summary: "revoke the trust in a project",
   usage: "DIR|HASH",
-  description: "Workspaces that are there stay as they are.",
+  description: "Existing workspaces stay unchanged. Holdfast asks again before the project runs or copies anything.",
   flags: {},
   arguments: "trusted",
   examples: [
-    ["holdfast trust revoke ~/code/app", "everything that was trusted there"],
-    ["holdfast trust revoke 3f9a1c2b7d40", "one of it, by the beginning of its hash"],
+    ["holdfast trust revoke ~/code/app", "revoke everything trusted there"],
+    ["holdfast trust revoke 3f9a1c2b7d40", "revoke one entry, by the beginning of its hash"],
   ],
   async run(context) {
     const [ref, ...more] = context.args;
@@ -20,7 +20,7 @@ export const command: Command = {
       throw new HoldfastError("usage", "name one directory or hash", { hint: "list them: holdfast trust ls" });
     const isHash = /^[0-9a-f]{6,64}$/.test(ref);
     const { revoked } = await context.client.call("revokeTrust", { body: { ref: isHash ? ref : resolve(ref) } });
-    const lines = revoked.map(({ directory, hash }) => `${plain(directory)}  ${hash.slice(0, 12)} is not trusted any more.`);
+    const lines = revoked.map(({ directory, hash }) => `${plain(directory)}  ${hash.slice(0, 12)} is no longer trusted.`);
     process.stdout.write(`${context.json ? JSON.stringify(revoked) : lines.join("\n")}\n`);
     return 0;
   },

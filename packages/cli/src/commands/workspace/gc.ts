@@ -8,19 +8,19 @@ import { callerEnvironment } from "../../start-session.ts";
 
 export const command: Command = {
   name: "workspace gc",
-  summary: "find those that are merged or orphaned, and what was kept of old ones; removes with --yes",
+  summary: "list merged and orphaned workspaces and old backups; remove them with --yes",
   usage: "[--yes] [--older-than TIME]",
   description:
-    "Says what would go and why, and does nothing without --yes. Never touches uncommitted or unmerged work, nor a workspace that a session lives in; a\nworkspace that goes can be recovered as after rm.",
+    "Lists what would be removed and why. It removes only with --yes. Uncommitted or unmerged work and workspaces with a session are never removed. A removed workspace can be recovered, as after rm.",
   arguments: "nothing",
   flags: {
-    yes: { summary: "remove what it finds", short: "y" },
-    "older-than": { value: "TIME", summary: "what was kept of removed ones goes after that time (default: 30d)", complete: "nothing" },
+    yes: { summary: "remove them", short: "y" },
+    "older-than": { value: "TIME", summary: "delete backups of removed workspaces after this time (default: 30d)", complete: "nothing" },
   },
   examples: [
-    ["holdfast workspace gc", "what would go, and why"],
+    ["holdfast workspace gc", "list what would be removed, and why"],
     ["holdfast workspace gc --yes", "remove it"],
-    ["holdfast workspace gc --yes --older-than 7d", "with everything that was removed more than a week ago"],
+    ["holdfast workspace gc --yes --older-than 7d", "include backups older than a week"],
   ],
   async run(context) {
     const { args, flags, json } = context;
@@ -38,7 +38,7 @@ export const command: Command = {
 };
 
 function render({ dryRun, removed, kept }: CollectOutcome): string {
-  const head = removed.length === 0 ? "Nothing to remove." : dryRun ? `${removed.length} would go:` : `${removed.length} removed:`;
+  const head = removed.length === 0 ? "Nothing to remove." : dryRun ? `${removed.length} would be removed:` : `${removed.length} removed:`;
   const lines = [head, ...removed.map(line), ...(kept.length > 0 ? ["Kept:", ...kept.map(line)] : [])];
   if (dryRun && removed.length > 0) lines.push(color("dim", "Remove them: holdfast workspace gc --yes"));
   return lines.join("\n");

@@ -3,14 +3,14 @@ import { workspaceTable } from "../../workspace-text.ts";
 
 export const command: Command = {
   name: "workspace ls",
-  summary: "workspaces, with what git says of each and with what they would not merge",
+  summary: "list workspaces with git status and merge conflicts",
   usage: "[--all] [--here]",
   onlyReads: true,
-  flags: { all: { summary: "removed ones too" }, here: { summary: "only those of the repository of this directory" } },
+  flags: { all: { summary: "include removed workspaces" }, here: { summary: "only workspaces of this repository" } },
   examples: [
-    ["holdfast workspace ls", "all that there are"],
-    ["holdfast workspace ls --all", "also those that can be recovered"],
-    ["holdfast workspace ls --json | jq '.[] | select(.dirty)'", "those with uncommitted changes"],
+    ["holdfast workspace ls", "list all workspaces"],
+    ["holdfast workspace ls --all", "include workspaces that can be recovered"],
+    ["holdfast workspace ls --json | jq '.[] | select(.dirty)'", "list workspaces with uncommitted changes"],
   ],
   async run(context) {
     const query = { all: context.flags.has("all"), ...(context.flags.has("here") ? { repo: process.cwd() } : {}) };
@@ -19,7 +19,7 @@ export const command: Command = {
     else if (workspaces.length > 0) process.stdout.write(`${workspaceTable(workspaces)}\n`);
     else
       process.stdout.write(
-        "No workspaces. Make one: holdfast workspace create; or start an agent in one: holdfast spawn AGENT --worktree\n",
+        "No workspaces. Create one: holdfast workspace create. Start an agent in one: holdfast spawn AGENT --worktree\n",
       );
     return 0;
   },

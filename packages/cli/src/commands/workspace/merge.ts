@@ -8,17 +8,17 @@ import { printNotes, pushedText } from "../../workspace-text.ts";
 
 export const command: Command = {
   name: "workspace merge",
-  summary: "bring its commits onto the branch that it began from",
+  summary: "merge the commits of a workspace into its base branch",
   usage: "[NAME] [--squash | --rebase] [--into BRANCH] [--commit MESSAGE] [--message TEXT] [--push]",
   description:
-    "As they are where the base has not moved on; else say --squash or --rebase. Where it cannot be, for a conflict, for changes where the base is\nchecked out, for uncommitted files in the workspace, it says which files, and nothing is changed. The workspace stays.",
+    "Fast-forwards the base if it has not moved; otherwise pass --squash or --rebase. On a conflict, or with uncommitted files in the workspace or where the base is checked out, the merge lists the files and changes nothing. The workspace stays.",
   arguments: "workspaces",
   flags: mergeFlags,
   examples: [
-    ["holdfast workspace merge fix-login", "as they are"],
-    ['holdfast workspace merge fix-login --squash -m "Mend the login"', "as one commit"],
-    ['holdfast workspace merge fix-login --rebase --commit "What was left"', "with what the agent did not commit"],
-    ["holdfast workspace merge try --into release", "onto another branch"],
+    ["holdfast workspace merge fix-login", "fast-forward the base"],
+    ['holdfast workspace merge fix-login --squash -m "Mend the login"', "squash into one commit"],
+    ['holdfast workspace merge fix-login --rebase --commit "What was left"', "include what the agent did not commit"],
+    ["holdfast workspace merge try --into release", "merge into another branch"],
   ],
   async run(context) {
     const body = mergeBody(context.flags);

@@ -7,20 +7,21 @@ import { workspaceRef } from "../../workspace-ref.ts";
 
 export const command: Command = {
   name: "workspace open",
-  summary: "open one in an editor, or in a shell",
+  summary: "open a workspace in an editor or a shell",
   usage: "[NAME] [--with PROGRAM]",
-  description:
-    "With HOLDFAST_EDITOR, else with `code` where that is there, else with $VISUAL or $EDITOR. --with sh opens a shell there, which is left with exit.",
+  description: "Uses HOLDFAST_EDITOR, else code if installed, else $VISUAL or $EDITOR. --with sh opens a shell there; leave it with exit.",
   arguments: "workspaces",
-  flags: { with: { value: "PROGRAM", summary: "what to open it with: code, vim, sh", complete: "nothing" } },
+  flags: { with: { value: "PROGRAM", summary: "program to open it with: code, vim, sh", complete: "nothing" } },
   examples: [
-    ["holdfast workspace open fix-login", "in your editor"],
-    ["holdfast workspace open fix-login --with bash", "in a shell"],
+    ["holdfast workspace open fix-login", "open it in your editor"],
+    ["holdfast workspace open fix-login --with bash", "open it in a shell"],
   ],
   async run(context) {
     const { path, portBase } = await context.client.call("getWorkspace", { params: { ref: workspaceRef(context, "open") } });
     if (!existsSync(path))
-      throw new HoldfastError("workspace_removed", `there is no directory ${path}`, { hint: "see: holdfast workspace ls --all" });
+      throw new HoldfastError("workspace_removed", `directory ${path} does not exist`, {
+        hint: "list all workspaces: holdfast workspace ls --all",
+      });
     const words = (context.flags.text("with") ?? chosen()).split(/\s+/).filter(Boolean);
     const [program = ""] = words;
     if (!findProgram(program, process.env.PATH, process.cwd()))
@@ -45,5 +46,5 @@ function chosen(): string {
   const { HOLDFAST_EDITOR, VISUAL, EDITOR, PATH } = process.env;
   const editor = HOLDFAST_EDITOR || (findProgram("code", PATH, process.cwd()) ? "code" : VISUAL || EDITOR);
   if (editor) return editor;
-  throw new HoldfastError("usage", "no editor is known", { hint: "set EDITOR, or name one: holdfast workspace open NAME --with PROGRAM" });
+  throw new HoldfastError("usage", "no editor found", { hint: "set EDITOR, or name one: holdfast workspace open NAME --with PROGRAM" });
 }

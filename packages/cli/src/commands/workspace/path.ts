@@ -3,12 +3,12 @@ import { workspaceRef } from "../../workspace-ref.ts";
 
 export const command: Command = {
   name: "workspace path",
-  summary: "print where one is",
+  summary: "print the path of a workspace",
   usage: "[NAME]",
   arguments: "workspaces",
   onlyReads: true,
   flags: {},
-  examples: [['cd "$(holdfast workspace path fix-login)"', "go there"]],
+  examples: [['cd "$(holdfast workspace path fix-login)"', "go to a workspace"]],
   async run(context) {
     const { path } = await context.client.call("getWorkspace", { params: { ref: workspaceRef(context, "path") } });
     process.stdout.write(context.json ? `${JSON.stringify({ path })}\n` : `${path}\n`);

@@ -6,18 +6,18 @@ import { printNotes, pushedText } from "../../workspace-text.ts";
 
 export const command: Command = {
   name: "workspace pr",
-  summary: "push its branch and open a pull request, with gh",
+  summary: "push the branch and open a pull request with gh",
   usage: "[NAME] [--title TEXT] [--draft]",
   description:
-    "Its text is what the agent wrote to results-summary.md of the Working Context, else the commits. Where there is one already, it has the new commits.\nWithout gh on your PATH the branch is pushed all the same.",
+    "The description is results-summary.md of the Working Context, or else the commit messages. An existing pull request gets the new commits. Without gh on your PATH, the branch is still pushed.",
   arguments: "workspaces",
   flags: {
-    title: { value: "TEXT", summary: "its title (default: the first line of the first commit)", complete: "nothing" },
-    draft: { summary: "not ready for review yet" },
+    title: { value: "TEXT", summary: "title (default: the subject of the first commit)", complete: "nothing" },
+    draft: { summary: "open it as a draft" },
   },
   examples: [
-    ["holdfast workspace pr fix-login", "prints its address"],
-    ['holdfast workspace pr fix-login --draft --title "Mend the login"', "as a draft"],
+    ["holdfast workspace pr fix-login", "print the address of the pull request"],
+    ['holdfast workspace pr fix-login --draft --title "Mend the login"', "open a draft"],
   ],
   async run(context) {
     const { flags } = context;
@@ -25,7 +25,7 @@ export const command: Command = {
     const outcome = await context.client.call("openPullRequest", { params: { ref: workspaceRef(context, "pr") }, body });
     process.stdout.write(context.json ? `${JSON.stringify(outcome)}\n` : `${plain(outcome.url)}\n`);
     if (context.json) return 0;
-    process.stderr.write(`${outcome.existed ? "It was there already. " : ""}${pushedText(outcome.pushed)}\n`);
+    process.stderr.write(`${outcome.existed ? "The pull request already exists. " : ""}${pushedText(outcome.pushed)}\n`);
     printNotes(outcome.notes);
     return 0;
   },

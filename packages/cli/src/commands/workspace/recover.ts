@@ -6,21 +6,21 @@ import { printNotes } from "../../workspace-text.ts";
 
 export const command: Command = {
   name: "workspace recover",
-  summary: "bring a removed one back: worktree, branch and uncommitted files",
+  summary: "recover a removed workspace: worktree, branch and uncommitted files",
   usage: "NAME|ID [--name NEW]",
   description:
-    "Also one whose directory was deleted without Holdfast, as far as its branch goes. Files that git ignores are not kept: those that the project copies\ninto new worktrees (.env) are copied again. What was removed is kept until `holdfast workspace gc --yes` finds it old.",
+    "A workspace whose directory was deleted outside Holdfast is recovered from its branch. Ignored files are not kept; the files that the project copies into new worktrees (.env) are copied again. Backups stay until holdfast workspace gc --yes removes old ones.",
   arguments: "removed-workspaces",
-  flags: { name: { value: "NEW", summary: "under another name, where its own is taken", complete: "nothing" } },
+  flags: { name: { value: "NEW", summary: "new name, if the old one is taken", complete: "nothing" } },
   examples: [
-    ["holdfast workspace recover fix-login", "the one that was removed last under that name; prints its path"],
-    ["holdfast workspace recover xx7arjquwc --name fix-2", "another, under another name"],
+    ["holdfast workspace recover fix-login", "recover the latest workspace of that name and print its path"],
+    ["holdfast workspace recover xx7arjquwc --name fix-2", "recover another one under a new name"],
   ],
   async run(context) {
     const [ref, ...more] = context.args;
     if (ref === undefined || more.length > 0)
-      throw new HoldfastError("usage", "say which workspace to bring back, one at a time", {
-        hint: "removed ones: holdfast workspace ls --all",
+      throw new HoldfastError("usage", "name one workspace to recover", {
+        hint: "list removed workspaces: holdfast workspace ls --all",
       });
     const body = { env: callerEnvironment(), name: context.flags.text("name") };
     const outcome = await context.client.call("recoverWorkspace", { params: { ref }, body });

@@ -8,23 +8,23 @@ import { lossLines, printNotes } from "../../workspace-text.ts";
 
 export const command: Command = {
   name: "workspace rm",
-  summary: "remove some, with their own branches; refused where work would be lost",
+  summary: "remove workspaces and their branches; refuses to lose work",
   usage: "NAME… [--force] [--dry-run]",
   description:
-    "Refused with the list of what would be lost: uncommitted files, commits that are neither merged nor pushed, sessions that work there. --force ends\nthose sessions and removes it. Either way all but ignored files is kept, and comes back with: holdfast workspace recover NAME",
+    "Refuses and lists what would be lost: uncommitted files, commits that are neither merged nor pushed, sessions in the workspace. --force stops those sessions and removes the workspace. Everything except ignored files is backed up; get it back with holdfast workspace recover NAME.",
   arguments: "workspaces",
   flags: {
-    force: { summary: "also with work in it: end what lives there, and keep the rest for recover", short: "f" },
-    "dry-run": { summary: "only say what would be lost" },
+    force: { summary: "remove it with its work: stop its sessions and back up the rest", short: "f" },
+    "dry-run": { summary: "print what would be lost" },
   },
   examples: [
-    ["holdfast workspace rm fix-login", "one that is merged"],
-    ["holdfast workspace rm fix-login --dry-run", "what would be lost"],
-    ["holdfast workspace rm try-1 try-2 --force", "with all that is in them"],
+    ["holdfast workspace rm fix-login", "remove a merged workspace"],
+    ["holdfast workspace rm fix-login --dry-run", "print what would be lost"],
+    ["holdfast workspace rm try-1 try-2 --force", "remove workspaces with unmerged work"],
   ],
   async run(context) {
     const { args, client, flags, json } = context;
-    if (args.length === 0) throw new HoldfastError("usage", "say which workspace to remove", { hint: "list them: holdfast workspace ls" });
+    if (args.length === 0) throw new HoldfastError("usage", "name a workspace to remove", { hint: "list them: holdfast workspace ls" });
     const body = { env: callerEnvironment(), force: flags.has("force"), dryRun: flags.has("dry-run") };
     const outcomes: RemoveOutcome[] = [];
     let code = 0;
@@ -49,6 +49,6 @@ function render({ workspace, dryRun, losses, ref }: RemoveOutcome): string {
   const name = plain(workspace.name);
   const lost = lossLines(losses);
   if (dryRun) return lost.length === 0 ? `${name}: nothing would be lost` : [`${name} would lose:`, ...lost].join("\n");
-  const back = ref === null ? "" : `; to bring it back: holdfast workspace recover ${name}`;
+  const back = ref === null ? "" : `; recover it: holdfast workspace recover ${name}`;
   return `${name} removed${back}`;
 }

@@ -4,14 +4,14 @@ import { workspaceText } from "../../workspace-text.ts";
 
 export const command: Command = {
   name: "workspace show",
-  summary: "all about one",
+  summary: "show one workspace",
   usage: "[NAME]",
   arguments: "workspaces",
   onlyReads: true,
   flags: {},
   examples: [
-    ["holdfast workspace show fix-login", "branch, changes, sessions, ports, conflicts, set-up"],
-    ["holdfast workspace show", "the one that this directory is in"],
+    ["holdfast workspace show fix-login", "show branch, changes, sessions, ports, conflicts and setup"],
+    ["holdfast workspace show", "show the workspace of this directory"],
   ],
   async run(context) {
     const workspace = await context.client.call("getWorkspace", { params: { ref: workspaceRef(context, "show") } });

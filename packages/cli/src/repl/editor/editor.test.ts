@@ -100,7 +100,7 @@ test("Ctrl+R finds what was said, further back each time", () => {
   type("\x7f\x7f\x7fadd");
   expect(seen(editor)).toBe("(search: add|) add tests");
   type("zz");
-  expect(seen(editor)).toBe("(nothing has: addzz|) add tests");
+  expect(seen(editor)).toBe("(no match: addzz|) add tests");
   type("\x07");
   expect(seen(editor)).toBe("› |");
   type("\x12log\x1b[D!");

@@ -175,7 +175,7 @@ export class Editor {
   #viewSearch(room: number): EditorView {
     const { words = "", at = 0 } = this.#search ?? {};
     const found = words !== "" && this.#options.history.texts[at]?.includes(words);
-    const label = `(${found || words === "" ? "search" : "nothing has"}: ${words}`;
+    const label = `(${found || words === "" ? "search" : "no match"}: ${words}`;
     const { rows } = layOut(`${label}) ${this.#buffer.text.split("\n")[0]}`, 0, room);
     return { rows: rows.slice(0, 2), cursor: { row: 0, column: Math.min(widthOf(label), room) }, menu: [] };
   }

@@ -68,7 +68,7 @@ export function watchAnswers(runDirectory: string, onChange: () => void): FSWatc
     watcher.on("error", (error) => log(`cannot watch ${directory}: ${describe(error)}`));
     return watcher;
   } catch (error) {
-    if (!isMissing(error)) log(`cannot watch ${directory}, it is looked at now and then instead: ${describe(error)}`);
+    if (!isMissing(error)) log(`cannot watch ${directory}, polling it instead: ${describe(error)}`);
     return undefined;
   }
 }

@@ -47,8 +47,9 @@ export function* readSignals(runDirectory: string): Generator<SignalFile, void> 
     const at = new Date(Math.min(Date.now(), Number(written / 1_000_000n))).toISOString();
     const ask = path.endsWith(ASK) ? basename(path) : undefined;
     if (basename(path).startsWith("."))
-      yield { path, at, ask: undefined, payload: undefined, unreadable: "its hook was ended in the middle of it" };
-    else if (path.endsWith(LOST)) yield { path, at, ask, payload: undefined, unreadable: "the hook could not write it: the disk was full" };
+      yield { path, at, ask: undefined, payload: undefined, unreadable: "the hook was ended while it wrote" };
+    else if (path.endsWith(LOST))
+      yield { path, at, ask, payload: undefined, unreadable: "the disk was full, and the hook could not write" };
     else if (bytes > LARGEST) yield { path, at, ask, payload: undefined, unreadable: `it is larger than ${LARGEST / 1_000_000} MB` };
     else yield { path, at, ask, ...contentOf(path) };
   }
@@ -65,7 +66,7 @@ export function watchSignals(runDirectory: string, onSignal: () => void): FSWatc
     watcher.on("error", (error) => log(`cannot watch ${directory}: ${describe(error)}`));
     return watcher;
   } catch (error) {
-    log(`cannot watch ${directory}, it is looked at now and then instead: ${describe(error)}`);
+    log(`cannot watch ${directory}, polling it instead: ${describe(error)}`);
     return undefined;
   }
 }
@@ -110,7 +111,7 @@ export function takeSignals(runDirectory: string, { take, failures, onAside }: T
     } catch (error) {
       if (isOfTheJournal(error)) throw error;
       failures.set(file.path, tried + 1);
-      log(`what a hook told cannot be taken: ${file.path}: ${describe(error)}`);
+      log(`a hook's message cannot be read: ${file.path}: ${describe(error)}`);
       if (tried + 1 < TRIES) continue;
       why = String(error);
     }
@@ -121,7 +122,7 @@ export function takeSignals(runDirectory: string, { take, failures, onAside }: T
       failures.delete(file.path);
     } catch (error) {
       // There is no room even for that: at the next look.
-      log(`what a hook told cannot be set aside: ${file.path}: ${describe(error)}`);
+      log(`a hook's message cannot be set aside: ${file.path}: ${describe(error)}`);
     }
   }
 }
@@ -141,7 +142,7 @@ function setAside(path: string, why: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   if (readdirSync(directory).length < MOST_UNREAD) renameSync(path, join(directory, basename(path).replace(/^\./, "")));
   else rmSync(path, { force: true });
-  log(`what a hook told is set aside in ${directory}: ${basename(path)}: ${why}`);
+  log(`a hook's message is set aside in ${directory}: ${basename(path)}: ${why}`);
 }
 
 /** Paths of what was set aside. */

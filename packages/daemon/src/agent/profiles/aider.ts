@@ -6,6 +6,7 @@ export const aider: Profile = {
   kind: "terminal",
   command: ["aider"],
   version: ["--version"],
+  setup: { install: "python -m pip install aider-install && aider-install" },
   // A word of its own is a file.
   arguments: { positional: false, prompts: /^(-m|--message|--msg|-f|--message-file)$/ },
   untested: true,

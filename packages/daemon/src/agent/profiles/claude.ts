@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { answeredQuestions, permissionHook } from "../approvals.ts";
 import { textAt } from "../hooks/hook-rules.ts";
+import { loginIn } from "../login-files.ts";
 import { mcpServersJson } from "../mcp.ts";
 import type { Profile } from "../profile.ts";
 import type { Outcome, Prompt } from "../transcript.ts";
@@ -16,6 +17,22 @@ export const claude: Profile = {
   kind: "terminal",
   command: ["claude"],
   version: ["--version"],
+  setup: {
+    install: "npm install -g @anthropic-ai/claude-code",
+    adapter: "npm install -g @agentclientprotocol/claude-agent-acp",
+    login: {
+      command: "claude auth login",
+      isThere: (home) =>
+        loginIn(home, [
+          ".claude/.credentials.json",
+          [".claude.json", "oauthAccount"],
+          [".claude.json", "primaryApiKey"],
+          [".claude/settings.json", "apiKeyHelper"],
+          [".claude/settings.json", "env.ANTHROPIC_API_KEY"],
+          [".claude/settings.json", "env.ANTHROPIC_AUTH_TOKEN"],
+        ]),
+    },
+  },
   modelFlag: "--model",
   prompt: ["{prompt}"],
   arguments: {
@@ -32,6 +49,7 @@ export const claude: Profile = {
     fork: { words: ["--resume", "{from}", "--fork-session", "--session-id", "{id}"] },
     flags: /^(--session-id|--resume|--continue|--fork-session|--from-pr)(=|$)|^-[rc]$/,
   },
+  urgent: /\b429\b|Usage limit/,
   screen: [
     { name: "trust dialog", foot: /Enter to confirm/, line: /Is this a project you created or one you trust\?/, waits: "trust" },
     { name: "bypass permissions warning", foot: /Enter to confirm/, line: /running in (Bypass Permissions mode)/, waits: "trust" },
@@ -118,7 +136,7 @@ export const claude: Profile = {
   approvals: {
     hook: permissionHook({
       timeoutS: ASK_S,
-      otherwise: "it goes on asking on its own screen",
+      otherwise: "it still asks on its own screen",
       promptsToo: true,
       answer: answeredQuestions,
     }),

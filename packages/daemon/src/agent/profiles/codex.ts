@@ -1,13 +1,15 @@
 import { createHash } from "node:crypto";
-import { globSync, readlinkSync } from "node:fs";
+import { closeSync, constants, globSync, openSync, readlinkSync, readSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { shellQuote } from "@holdfast/platform";
 import { permissionHook } from "../approvals.ts";
 import type { Running } from "../find-conversation.ts";
 import { textAt } from "../hooks/hook-rules.ts";
+import { loginIn } from "../login-files.ts";
 import type { McpServer } from "../mcp.ts";
 import type { Profile } from "../profile.ts";
+import { type Outcome, type Prompt, parsed } from "../transcript.ts";
 import { type Call, type Conversing, count, less, type Memory, usageInLines } from "../usage-source.ts";
 
 /** Nothing shows on its screen meanwhile but a word where to answer; then its own prompt. */
@@ -42,6 +44,11 @@ export const codex: Profile = {
   kind: "terminal",
   command: ["codex"],
   version: ["--version"],
+  setup: {
+    install: "npm install -g @openai/codex",
+    adapter: "npm install -g @agentclientprotocol/codex-acp",
+    login: { command: "codex login", isThere: (home) => loginIn(home, [".codex/auth.json"]) },
+  },
   modelFlag: "--model",
   prompt: ["{prompt}"],
   arguments: {
@@ -59,6 +66,7 @@ export const codex: Profile = {
     flags: /^(resume|fork|exec)$/,
     find: inOpenFiles,
   },
+  urgent: /\b429\b|usage limit/i,
   screen: [
     { name: "sign in", foot: /Press enter to continue/, line: /Sign in with ChatGPT/, waits: "login" },
     { name: "trust dialog", foot: /enter continue · esc quit/, line: /Trust this folder\?/, within: 12, waits: "trust" },
@@ -81,6 +89,10 @@ export const codex: Profile = {
       waits: "rate_limit",
       turn: "working",
     },
+    // A prompt stays in its composer until it has started, and begins a turn then.
+    { name: "waits for its start", foot: /^\s*Waiting for startup\b/, turn: "working", calm: true },
+    // It shows a composer before it takes anything from there.
+    { name: "loading", block: /(?<![\s\S])\s*>_ OpenAI Codex.*\n\s+loading$/m, within: 60 },
     // Nobody has said anything to it: it starts its MCP servers, and takes what is typed.
     { name: "starting up", title: /^[⠀-⣿] /, block: STARTING, turn: "idle", calm: true },
     { name: "spinner in the title", title: /^[⠀-⣿] /, turn: "working", calm: true },
@@ -142,6 +154,21 @@ export const codex: Profile = {
       { for: "login", from: /^ *Sign in with ChatGPT to use Codex/, to: /^ *Press enter to continue/, offers: /^\d\. / },
     ],
   },
+  transcript: {
+    path: (of) => rolloutsOf(of).at(-1),
+    reply: replyIn,
+    prompt: promptIn,
+    uncounted: true,
+    // Old ones are compressed, and a user archives others.
+    elsewhere: true,
+    outcome: outcomeIn,
+    named: true,
+    owes: (entry) => {
+      const event = eventIn(entry);
+      if (event === "task_started") return textAt(entry, "timestamp") ?? "";
+      return event === "task_complete" || event === "turn_aborted" ? false : undefined;
+    },
+  },
   usage: usageInLines({ files: rolloutsOf, call: callIn }),
   // By a file of the run's own: what is on a command line, everybody on the machine can read.
   mcp: ({ servers, file }) => ({
@@ -156,9 +183,38 @@ export const codex: Profile = {
 
 /** While it has a conversation, it has its file open, from the first prompt on. Names begin with the time: the last is the one it is in. */
 function inOpenFiles({ pids }: Running): string | undefined {
-  const open = pids.flatMap((pid) => globSync(`/proc/${pid}/fd/*`).map(linkOf));
+  const open = pids.flatMap((pid) => globSync(`/proc/${pid}/fd/*`).map(linkOf)).filter((file) => !isSubagents(file));
   const names = open.flatMap((file) => /\/(rollout-[\dT-]+-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/.exec(file)?.[1] ?? []);
   return names.sort().at(-1)?.slice(-36);
+}
+
+/** A subagent has a conversation and a file of its own, whose first line says so. */
+function isSubagents(file: string): boolean {
+  if (!/\/rollout-[^/]*\.jsonl$/.test(file)) return false;
+  const known = subagents.get(file);
+  if (known !== undefined) return known;
+  const beginning = beginningOf(file);
+  const is = /"source":\{"subagent"|"thread_source":"subagent"/.test(beginning);
+  if (beginning.includes('"session_meta"')) subagents.set(file, is);
+  return is;
+}
+
+const subagents = new Map<string, boolean>();
+
+/** Before the instructions, which follow in the same line. */
+const BEGINNING_BYTES = 16 << 10;
+
+function beginningOf(path: string): string {
+  let file: number | undefined;
+  try {
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const bytes = Buffer.alloc(BEGINNING_BYTES);
+    return bytes.toString("utf8", 0, readSync(file, bytes, 0, bytes.length, 0));
+  } catch {
+    return "";
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
 }
 
 function linkOf(path: string): string {
@@ -196,6 +252,40 @@ function rolloutsOf({ conversation, env }: Conversing): string[] {
   const found = globSync(`*/*/*/rollout-*-${conversation}.jsonl`, { cwd: sessions }).map((path) => join(sessions, path));
   if (found.length > 0) rollouts.set(key, found);
   return found;
+}
+
+function eventIn(entry: unknown): string | undefined {
+  return textAt(entry, "type") === "event_msg" ? textAt(entry, "payload.type") : undefined;
+}
+
+/** One that a person gives into a running turn belongs to that turn. */
+function promptIn(entry: unknown): Prompt | undefined {
+  const [id, turn] = [textAt(entry, "payload.item.id"), textAt(entry, "payload.turn_id")];
+  if (eventIn(entry) !== "item_completed" || textAt(entry, "payload.item.type") !== "UserMessage") return undefined;
+  if (id === undefined || turn === undefined) return undefined;
+  return { id, turn, text: wordsIn(entry), at: textAt(entry, "timestamp") ?? null };
+}
+
+function replyIn(entry: unknown): { text: string; at: string | null } | undefined {
+  if (eventIn(entry) !== "item_completed" || textAt(entry, "payload.item.type") !== "AgentMessage") return undefined;
+  return { text: wordsIn(entry), at: textAt(entry, "timestamp") ?? null };
+}
+
+function wordsIn(entry: unknown): string {
+  const { content } = (entry as { payload: { item: { content?: unknown } } }).payload.item;
+  return (Array.isArray(content) ? content : []).map((part) => textAt(part, "text") ?? "").join("");
+}
+
+function outcomeIn(entry: unknown): Outcome | undefined {
+  const event = eventIn(entry);
+  const turn = textAt(entry, "payload.turn_id");
+  if (turn === undefined) return undefined;
+  if (event === "turn_aborted") return { turn, ends: true, interrupted: true };
+  if (event !== "task_complete") return undefined;
+  // In the words of its provider, which may be JSON.
+  const failure = textAt(entry, "payload.error.message");
+  if (failure !== undefined) return { turn, ends: true, failure: textAt(parsed(failure), "error.message") ?? failure };
+  return { turn, ends: true, reply: textAt(entry, "payload.last_agent_message") ?? null };
 }
 
 /** The model is told before a turn. After a call it tells what that used and the sum of all; with news of something else, the same once more. */

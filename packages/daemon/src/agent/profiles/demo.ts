@@ -7,7 +7,7 @@ import { type Call, count, usageInLines } from "../usage-source.ts";
 
 export const demo: Profile = {
   name: "demo",
-  description: "scripted, to try things out",
+  description: "a scripted agent to try things out",
   kind: "terminal",
   command: ({ node, programs }) => [node, join(programs, "demo.mjs")],
   structured: ({ node, programs }) => [node, join(programs, "demo.mjs"), "--acp"],
@@ -53,7 +53,7 @@ export const demo: Profile = {
   approvals: {
     hook: permissionHook({
       timeoutS: 7 * 86_400,
-      otherwise: "it goes on asking on its own screen",
+      otherwise: "it still asks on its own screen",
       promptsToo: true,
       answer: answeredQuestions,
     }),

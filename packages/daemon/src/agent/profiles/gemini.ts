@@ -4,6 +4,7 @@ import { readJsonFile } from "@holdfast/platform";
 import { ancestors } from "../hooks/ancestors.ts";
 import { textAt } from "../hooks/hook-rules.ts";
 import { readLowestSettings } from "../hooks/lowest-settings.ts";
+import { loginIn } from "../login-files.ts";
 import { mcpServersJson } from "../mcp.ts";
 import type { Profile } from "../profile.ts";
 import type { Outcome, Prompt } from "../transcript.ts";
@@ -19,6 +20,18 @@ export const gemini: Profile = {
   kind: "terminal",
   command: ["gemini"],
   version: ["--version"],
+  setup: {
+    install: "npm install -g @google/gemini-cli",
+    login: {
+      command: "gemini, then /auth",
+      isThere: (home) =>
+        loginIn(home, [
+          ".gemini/oauth_creds.json",
+          [".gemini/settings.json", "security.auth.selectedType"],
+          [".gemini/settings.json", "selectedAuthType"],
+        ]),
+    },
+  },
   modelFlag: "--model",
   prompt: ["-i", "{prompt}"],
   arguments: {
@@ -35,10 +48,11 @@ export const gemini: Profile = {
     shows: /^✦ /,
     flags: /^(--session-id|--session-file|--resume|--list-sessions)(=|$)|^-r$/,
   },
+  urgent: /Usage limit|potential loop/,
   screen: [
     { name: "trust dialog", foot: /^\s*╰─/, line: /\d\. Trust folder/, within: 8, waits: "trust" },
     { name: "authentication dialog", foot: /^\s*╰─/, line: /Terms of Services and Privacy Notice/, within: 8, waits: "login" },
-    { name: "question", title: /^✋/, line: /Enter to select .*Esc to cancel/, within: 3, waits: "question", turn: "working" },
+    { name: "question", title: /^✋/, line: /Enter to select /, within: 4, waits: "question", turn: "working" },
     {
       name: "permission prompt",
       title: /^✋/,
@@ -74,7 +88,7 @@ export const gemini: Profile = {
       calm: true,
       background: true,
     },
-    { name: "ready", title: /^◇/, turn: "idle", calm: true },
+    { name: "ready", title: /^◇/, turn: "idle", calm: true, background: false },
   ],
   transcript: {
     path: ({ conversation, env }) => transcriptOf(conversation, env),
@@ -83,8 +97,10 @@ export const gemini: Profile = {
     prompt: promptIn,
     outcome: outcomeIn,
     // What it is told is written down before it is asked; its answer, and that there is none, when that is known.
-    owes: (entry) =>
-      textAt(entry, "id") === undefined ? undefined : textAt(entry, "type") === "user" && (textAt(entry, "timestamp") ?? ""),
+    owes: (entry) => {
+      if (textAt(entry, "id") === undefined) return undefined;
+      return textAt(entry, "type") === "user" && !isContext(entry) && (textAt(entry, "timestamp") ?? "");
+    },
   },
   usage: usageInLines({ files: ({ conversation, env }) => transcriptsOf(conversation, env), call: callIn }),
   composer: {
@@ -218,11 +234,15 @@ function transcriptsOf(conversation: string, env: Readonly<Record<string, string
 function promptIn(entry: unknown): Prompt | undefined {
   const id = textAt(entry, "id");
   if (textAt(entry, "type") !== "user" || id === undefined) return undefined;
+  if (isContext(entry)) return undefined;
   const { content, displayContent } = entry as { content?: unknown; displayContent?: unknown };
-  // What it begins with, and writes again when it takes an interrupted turn back.
-  if (wordsIn(content).startsWith("<session_context>")) return undefined;
   const isAnswer = Array.isArray(content) && content.length > 0 && content.every((part) => Object.hasOwn(Object(part), "functionResponse"));
   return isAnswer ? undefined : { id, text: wordsIn(displayContent ?? content), at: textAt(entry, "timestamp") ?? null };
+}
+
+/** Gemini starts a conversation with its context, and writes it again when it takes back an interrupted turn. The model owes no answer to it. */
+function isContext(entry: unknown): boolean {
+  return wordsIn((entry as { content?: unknown }).content).startsWith("<session_context>");
 }
 
 function wordsIn(content: unknown): string {

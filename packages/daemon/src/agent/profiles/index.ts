@@ -47,7 +47,7 @@ export class Profiles {
     const names = this.all.map(({ name }) => name);
     const alike = names.filter((name) => name.startsWith(agent.slice(0, 2)));
     throw new HoldfastError("agent_unknown", `there is no agent ${JSON.stringify(agent)}`, {
-      hint: "holdfast agents lists them; to run any program: holdfast run -- COMMAND",
+      hint: "list agents: holdfast agents; to run any program: holdfast run -- COMMAND",
       candidates: alike.length > 0 ? alike : names,
     });
   }

@@ -5,7 +5,7 @@ const ours = { model: USUAL_MODEL };
 
 export const model: Profile = {
   name: "model",
-  description: "any model, by OPENAI_* or ANTHROPIC_* in the environment; in conversations",
+  description: "any model, set by OPENAI_* or ANTHROPIC_* in the environment; only for conversations",
   kind: "terminal",
   command: structuredFor(ours),
   structured: structuredFor(ours),

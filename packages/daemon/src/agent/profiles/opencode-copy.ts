@@ -46,7 +46,7 @@ function readExport(file: string, id: string): Exported {
     // Said below.
   }
   throw new HoldfastError("conversation_unknown", `opencode did not export the conversation ${id}`, {
-    hint: "see whether it has it: opencode session list; nothing was started",
+    hint: "check that opencode has it: opencode session list; nothing was started",
   });
 }
 

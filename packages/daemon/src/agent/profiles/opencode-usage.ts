@@ -2,11 +2,8 @@
  * What opencode used: it keeps its messages in a database, each with what it took. One is complete when it says so, or when another follows; read in
  * the order of their ids, which is that of time. What it sets subagents to do are sessions of their own below it.
  */
-import { existsSync } from "node:fs";
-import { homedir } from "node:os";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { type Call, type Conversing, count, type UsageSource } from "../usage-source.ts";
+import { type Call, count, type UsageSource } from "../usage-source.ts";
+import { reading } from "./opencode-store.ts";
 
 /** At once. */
 const MOST = 500;
@@ -16,7 +13,7 @@ const TREE =
 
 export const opencodeUsage: UsageSource = {
   places: (of) =>
-    reading(of, (db) =>
+    reading(of.env, (db) =>
       db
         .prepare(TREE)
         .all(of.conversation)
@@ -25,7 +22,7 @@ export const opencodeUsage: UsageSource = {
   read(place, state, of) {
     const after = state ?? "";
     const sql = `SELECT id, data FROM message WHERE session_id = ? AND id > ? ORDER BY id LIMIT ${MOST}`;
-    const rows = reading(of, (db) => db.prepare(sql).all(place, after)) ?? [];
+    const rows = reading(of.env, (db) => db.prepare(sql).all(place, after)) ?? [];
     const messages = rows.map(({ id, data }) => ({ id: String(id), ...messageOf(String(data)) }));
     const isOpen = ({ role, time }: Message) => role === "assistant" && count(time?.completed) === null;
     // The last one may still grow.
@@ -69,19 +66,4 @@ function callIn({ id, role, modelID, cost, time, tokens }: Message & { id: strin
   };
   // One that was broken off before the model answered.
   return call.input === 0 && call.output === 0 && call.cacheRead === 0 ? [] : [call];
-}
-
-/** Undefined where there is none, or one that is not as we know it. */
-function reading<T>({ env }: Conversing, read: (db: DatabaseSync) => T): T | undefined {
-  const file = join(env.XDG_DATA_HOME || join(env.HOME || homedir(), ".local/share"), "opencode", "opencode.db");
-  if (!existsSync(file)) return undefined;
-  let db: DatabaseSync | undefined;
-  try {
-    db = new DatabaseSync(file, { readOnly: true, timeout: 1000 });
-    return read(db);
-  } catch {
-    return undefined;
-  } finally {
-    db?.close();
-  }
 }

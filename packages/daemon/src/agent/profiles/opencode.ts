@@ -4,10 +4,12 @@ import { pathToFileURL } from "node:url";
 import { readJsonFile } from "@holdfast/platform";
 import { ancestors } from "../hooks/ancestors.ts";
 import type { InjectionPlace } from "../hooks/injection.ts";
+import { loginIn } from "../login-files.ts";
 import type { Profile } from "../profile.ts";
 import { copyOpencodeConversation } from "./opencode-copy.ts";
 import { findOpencodeConversation } from "./opencode-log.ts";
 import { OPENCODE_PLUGIN } from "./opencode-plugin.ts";
+import { opencodeTranscript } from "./opencode-store.ts";
 import { opencodeUsage } from "./opencode-usage.ts";
 
 /** Nothing but the plugin itself waits for it. */
@@ -19,6 +21,11 @@ export const opencode: Profile = {
   kind: "terminal",
   command: ["opencode"],
   version: ["--version"],
+  setup: {
+    install: "npm install -g opencode-ai",
+    // Some of its models need none.
+    login: { command: "opencode auth login", isThere: (home) => loginIn(home, [".local/share/opencode/auth.json"]) || undefined },
+  },
   modelFlag: "--model",
   prompt: ["--prompt", "{prompt}"],
   // A word of its own is a directory.
@@ -35,6 +42,7 @@ export const opencode: Profile = {
     find: findOpencodeConversation,
     flags: /^(--session|--continue|--fork)(=|$)|^-[sc]$/,
   },
+  urgent: /\b429\b|rate.?limit/i,
   screen: [
     { name: "permission prompt", line: /Allow once +Allow always +Reject/, within: 4, waits: "approval", turn: "working" },
     { name: "question", line: /enter submit +esc dismiss/, within: 4, waits: "question", turn: "working" },
@@ -98,7 +106,7 @@ export const opencode: Profile = {
   approvals: {
     hook: {
       timeoutS: ASK_S,
-      otherwise: "it goes on asking on its own screen",
+      otherwise: "it still asks on its own screen",
       promptsToo: true,
       endedByAnswer: true,
       used: [],
@@ -116,6 +124,7 @@ export const opencode: Profile = {
     const ours = servers.map(({ name, command, env: environment }) => [name, { type: "local", command, environment, enabled: true }]);
     return { env: { OPENCODE_CONFIG_CONTENT: JSON.stringify({ ...theirs, mcp: { ...Object.fromEntries(ours), ...theirs.mcp } }) } };
   },
+  transcript: opencodeTranscript,
   usage: opencodeUsage,
   structured: ["opencode", "acp"],
   leavesUntold: true,

@@ -3,9 +3,11 @@ import { dirname, join } from "node:path";
 import { permissionHook } from "../approvals.ts";
 import { textAt } from "../hooks/hook-rules.ts";
 import { readLowestSettings } from "../hooks/lowest-settings.ts";
+import { loginIn } from "../login-files.ts";
 import { mcpServersJson } from "../mcp.ts";
 import type { Profile } from "../profile.ts";
-import { type Call, type Conversing, count, less, usageInLines } from "../usage-source.ts";
+import type { Outcome, Prompt } from "../transcript.ts";
+import { type Call, type Conversing, count, less, type Memory, usageInLines } from "../usage-source.ts";
 import { copyQwenConversation, findQwenConversation, qwenProjects } from "./qwen-store.ts";
 
 const MAC_SETTINGS = "/Library/Application Support/QwenCode/settings.json";
@@ -69,6 +71,18 @@ export const qwen: Profile = {
   kind: "terminal",
   command: ["qwen"],
   version: ["--version"],
+  setup: {
+    install: "npm install -g @qwen-code/qwen-code",
+    login: {
+      command: "qwen, then /auth",
+      isThere: (home) =>
+        loginIn(home, [
+          ".qwen/oauth_creds.json",
+          [".qwen/settings.json", "security.auth.selectedType"],
+          [".qwen/settings.json", "selectedAuthType"],
+        ]),
+    },
+  },
   modelFlag: "--model",
   prompt: ["-i", "{prompt}"],
   arguments: {
@@ -86,6 +100,7 @@ export const qwen: Profile = {
     find: findQwenConversation,
     flags: /^(--session-id|--resume|--continue|--fork-session)(=|$)|^-[rc]$/,
   },
+  urgent: /\b429\b|rate.?limit|quota/i,
   screen: [
     { name: "trust dialog", foot: /^\s*╰─/, line: /Do you trust this folder\?/, within: 12, waits: "trust" },
     { name: "authentication dialog", foot: /^\s*└─/, line: /Terms of Services and Privacy Notice/, within: 8, waits: "login" },
@@ -118,8 +133,9 @@ export const qwen: Profile = {
       background: true,
     },
     // A menu of commands stands below it. A star is its yolo mode, an exclamation mark its shell mode.
-    { name: "composer", line: /^[>*!] /, within: 16, turn: "idle", calm: true },
+    { name: "composer", line: /^[>*!] /, within: 16, turn: "idle", calm: true, background: false },
   ],
+  leavesUntold: true,
   composer: {
     mark: /^[>*] /,
     above: /^─{10}/,
@@ -194,6 +210,14 @@ export const qwen: Profile = {
       },
     ],
   },
+  transcript: {
+    path: ({ conversation, env }) => chatOf(conversation, env),
+    reply: replyIn,
+    prompt: promptIn,
+    uncounted: true,
+    elsewhere: true,
+    outcome: outcomeIn,
+  },
   usage: usageInLines({ files: transcriptsOf, call: callIn }),
   channel: { name: "input file", file: INPUT, line: ({ id, text }) => JSON.stringify({ type: "submit", text, id }) },
   mcp: ({ servers, file }) => ({ args: [`--mcp-config=${file}`], content: mcpServersJson(servers) }),
@@ -202,6 +226,61 @@ export const qwen: Profile = {
   interruptHarder: ["C-c"],
   enterAfterMs: 400,
 };
+
+function chatOf(conversation: string, env: Readonly<Record<string, string>>): string | undefined {
+  const projects = qwenProjects(env);
+  const [path] = globSync(`*/chats/${conversation}.jsonl`, { cwd: projects });
+  return path === undefined ? undefined : join(projects, path);
+}
+
+function partsOf(entry: unknown): unknown[] {
+  const { parts } = (entry as { message?: { parts?: unknown } }).message ?? {};
+  return Array.isArray(parts) ? parts : [];
+}
+
+/** What is thought is marked so. */
+function wordsIn(entry: unknown): string {
+  const said = partsOf(entry).filter((part) => textAt(part, "thought") !== "true");
+  return said.map((part) => textAt(part, "text") ?? "").join("");
+}
+
+function promptIn(entry: unknown): Prompt | undefined {
+  const id = textAt(entry, "uuid");
+  if (textAt(entry, "type") !== "user" || id === undefined) return undefined;
+  const by = textAt(entry, "provenance");
+  const text = wordsIn(entry);
+  if ((by !== undefined && by !== "real_user") || text === "") return undefined;
+  return { id, text, joins: textAt(entry, "subtype") === "mid_turn_user_message", at: textAt(entry, "timestamp") ?? null };
+}
+
+function replyIn(entry: unknown): { text: string; at: string | null } | undefined {
+  if (textAt(entry, "type") !== "assistant") return undefined;
+  return { text: wordsIn(entry), at: textAt(entry, "timestamp") ?? null };
+}
+
+/**
+ * Before an answer it notes that its model has answered; before one that was broken off it does not. A call that failed may be tried again. What its
+ * subagents do is noted there too.
+ */
+function outcomeIn(entry: unknown, memory: Memory): Outcome | undefined {
+  const noted = noteIn(entry);
+  if (noted?.["event.name"] === "qwen-code.api_response") memory.answered = true;
+  if (noted?.["event.name"] === "qwen-code.api_error") return { failure: textAt(noted, "error_message") ?? "its model gave no answer" };
+  if (textAt(entry, "type") !== "assistant") return undefined;
+  const isWhole = memory.answered === true || textAt(entry, "usageMetadata") !== undefined;
+  memory.answered = false;
+  const text = wordsIn(entry);
+  const calls = partsOf(entry).some((part) => Object.hasOwn(Object(part), "functionCall"));
+  return { reply: calls || !isWhole || text === "" ? null : text };
+}
+
+/** What it notes of a call of its model in the turn itself; those of others have an id of another form. */
+function noteIn(entry: unknown): Record<string, unknown> | undefined {
+  if (textAt(entry, "subtype") !== "ui_telemetry") return undefined;
+  const { uiEvent } = (entry as { systemPayload?: { uiEvent?: Record<string, unknown> } }).systemPayload ?? {};
+  const isOwn = /########\d+$/.test(String(uiEvent?.prompt_id)) && uiEvent?.subagent_name === undefined;
+  return isOwn ? uiEvent : undefined;
+}
 
 /** Its own, and those of its subagents. */
 function transcriptsOf({ conversation, env }: Conversing): string[] {

@@ -165,3 +165,24 @@ test("what it waits for is told by whoever knows, where the most trusted one say
   });
   expect(fuse([file, screen(2100, { attention: { for: "question", text: "Which?", until: null } })]).attention?.value?.text).toBeNull();
 });
+
+test("processes tell the end of background work before the screen does, and only a settled screen contradicts them (truth 4)", () => {
+  const processes = (ms: number, background: boolean): Evidence => ({
+    source: "processes",
+    at: time(ms),
+    claim: { background },
+    what: "sh",
+  });
+  const screen = (ms: number, background: boolean, settled = true): Evidence => ({
+    source: "screen",
+    at: time(ms),
+    claim: { background },
+    what: "1 shell",
+    settled,
+  });
+  expect(fuse([screen(1000, true), processes(1000, true)]).background?.value).toBe(true);
+  expect(fuse([screen(1000, true), processes(3000, false)]).background?.value).toBe(false);
+  expect(fuse([screen(3400, true), processes(3000, false)]).background?.value).toBe(false);
+  expect(fuse([screen(4000, true, false), processes(3000, false)]).background?.value).toBe(false);
+  expect(fuse([screen(4000, true), processes(3000, false)]).background?.value).toBe(true);
+});

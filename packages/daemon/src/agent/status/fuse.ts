@@ -5,7 +5,7 @@
  * seen otherwise later and for good. That is how the screen corrects a "working" that no hook ever ended (Esc fires none), and how it
  * does not while a last frame of a spinner is still drawn after the hook that ended the turn.
  */
-import { type Attention, type Claim, type Evidence, type Explanation, SOURCES, type Turn } from "@holdfast/contract";
+import { type Attention, type Claim, type Evidence, type EvidenceSource, type Explanation, SOURCES, type Turn } from "@holdfast/contract";
 import { newestOf } from "./evidence.ts";
 
 export interface Believed<T> {
@@ -24,6 +24,11 @@ export interface Standing {
 export const REDRAW_MS = 500;
 /** On a busy machine an agent that has told where a turn begins or ends may draw it this much later. */
 export const SLOW_REDRAW_MS = 2500;
+/** A limit on the screen is one of the turn that runs: only its last frame may still be there when the next turn begins. */
+export const LIMIT_REDRAW_MS = 150;
+
+/** The processes of background work end before the agent draws that they have. */
+const BY_PROCESSES: readonly EvidenceSource[] = ["protocol", "hook", "state_file", "processes", "title", "screen"];
 
 export function fuse(evidence: readonly Evidence[]): Standing {
   const attention = believe(evidence, "attention");
@@ -44,7 +49,7 @@ function inWords({ value, evidence }: Believed<Attention | null>, all: readonly 
 
 function believe<A extends keyof Claim>(all: readonly Evidence[], axis: A): Believed<Exclude<Claim[A], undefined>> | null {
   let believed: Evidence | undefined;
-  for (const source of SOURCES) {
+  for (const source of axis === "background" ? BY_PROCESSES : SOURCES) {
     const newest = newestOf(all, source, axis);
     if (newest && (!believed || (differs(newest, believed, axis) && corrects(newest, believed, axis)))) believed = newest;
   }
@@ -65,7 +70,8 @@ function corrects(less: Evidence, more: Evidence, axis: keyof Claim): boolean {
   const isLimit = axis === "attention" && attention?.for === "rate_limit";
   if (isLimit && (less.claim.turn === "idle" || Date.parse(less.at) < Date.parse(attention.until ?? ""))) return false;
   const isFile = less.source === "state_file";
-  const late = axis === "turn" && !isFile ? SLOW_REDRAW_MS : REDRAW_MS;
+  const showsLimit = axis === "attention" && less.claim.attention?.for === "rate_limit";
+  const late = showsLimit ? LIMIT_REDRAW_MS : axis === "turn" && !isFile ? SLOW_REDRAW_MS : REDRAW_MS;
   return (less.settled === true || isFile) && Date.parse(less.at) > Date.parse(more.at) + late;
 }
 

@@ -30,6 +30,13 @@ test("codex has no turn while it starts up (truth 11)", () => {
   expect(codex(SPINS, "• Working (1s • esc to interrupt)")).toEqual({ turn: "working", attention: null });
 });
 
+test("codex takes nothing while it loads, and a prompt that waits for its start is a turn (truth 12)", () => {
+  const read = (...lines: string[]) => readScreen(new Profiles().get("codex").screen ?? [], { lines, title: "" })?.claim;
+  expect(read("  >_ OpenAI Codex (v0.166.0)", "     loading", "› Ask Codex to do anything", "  ? for shortcuts")).toEqual({});
+  expect(read(...HEADER, "› say one", "  Waiting for startup  · esc cancel")).toEqual({ turn: "working", attention: null });
+  expect(read(...HEADER, "• It is", "     loading", ...COMPOSER)).toEqual({ turn: "idle", attention: null });
+});
+
 test("a limit that claude and opencode name on the screen is one (truth 9)", () => {
   const read = (agent: string, lines: string[], title = "") => readScreen(new Profiles().get(agent).screen ?? [], { lines, title })?.claim;
   const rule = "─".repeat(20);
@@ -68,4 +75,27 @@ test("a limit that qwen names is one, in its own turn and no other (truth 9)", (
   ).toEqual(working);
   expect(qwen(`  ✕ ${words}`, "  > deploy again", spins)).toEqual(working);
   expect(qwen(`  ◆︎ It said:`, `    ✕ ${words} (Retrying in 5s…)`, "    ↻ Retrying in 5 seconds…", spins)).toEqual(working);
+});
+
+test("a question of gemini is one on a narrow terminal, too (truth 10)", () => {
+  const lines = [
+    "╭──────────────────────────────────────╮",
+    "│ Which colour?                        │",
+    "│ ● 1.  Red                            │",
+    "│   2.  Blue                           │",
+    "│ Enter to select · ↑/↓ to navigate ·  │",
+    "│ Esc to cancel                        │",
+    "╰──────────────────────────────────────╯",
+  ];
+  const claim = readScreen(new Profiles().get("gemini").screen ?? [], { lines, title: "✋  Action Required (project)" })?.claim;
+  expect(claim).toMatchObject({ turn: "working", attention: { for: "question", text: "Which colour?" } });
+});
+
+test("gemini and qwen say that nothing runs in the background any more (truth 4)", () => {
+  const claim = (agent: string, lines: string[], title: string) =>
+    readScreen(new Profiles().get(agent).screen ?? [], { lines, title })?.claim.background;
+  expect(claim("gemini", [" 1 Background process", " >   Type your message"], "◇  Ready (project)")).toBe(true);
+  expect(claim("gemini", [" >   Type your message"], "◇  Ready (project)")).toBe(false);
+  expect(claim("qwen", [">   Type your message", "  ? for shortcuts · 1 shell"], "Qwen - project")).toBe(true);
+  expect(claim("qwen", [">   Type your message", "  ? for shortcuts"], "Qwen - project")).toBe(false);
 });

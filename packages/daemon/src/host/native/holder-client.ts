@@ -51,7 +51,7 @@ export class HolderClient implements Disposable {
         for (const { type, payload } of reader.push(chunk)) if (type === MESSAGE) this.#hear(decodeMessage(payload) as FromHolder);
       } catch (error) {
         // A program in the run may have put something else in its holder's place: its nonsense must not end the daemon.
-        log(`a holder said what cannot be read: ${describe(error)}`);
+        log(`a holder's message cannot be read: ${describe(error)}`);
         socket.destroy();
       }
     });
@@ -129,14 +129,14 @@ export class HolderClient implements Disposable {
   /** A holder may be older than this daemon: what it cannot do, it cannot learn any more. */
   #refusal(why: string): HoldfastError {
     if (this.#protocol >= HOLDER_PROTOCOL) return new HoldfastError("host_failed", `the holder refused: ${why}`);
-    return new HoldfastError("host_failed", "what keeps this run was started by an older Holdfast, which could not do that yet", {
-      hint: "it can be done from the session's next run on; this one goes on as it is",
+    return new HoldfastError("host_failed", "this run's keeper was started by an older Holdfast, which does not support this", {
+      hint: "the session's next run supports it; this run keeps running",
     });
   }
 }
 
 function unread(bytes: number): HoldfastError {
-  return new HoldfastError("input_full", `nothing was typed: the program has not read ${bytes} bytes that were typed before`, {
-    hint: "look what it does: holdfast screen NAME; it gets no more until it reads them, and holdfast stop NAME gives up on it",
+  return new HoldfastError("input_full", `nothing was typed: the program has not read ${bytes} bytes of earlier input`, {
+    hint: "check its screen: holdfast screen NAME; stop it if it hangs: holdfast stop NAME",
   });
 }

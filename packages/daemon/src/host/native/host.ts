@@ -98,7 +98,7 @@ export class NativeHost implements Host {
     const registered = readJsonFile(this.#register(run)) as Registered | undefined;
     const deadline = performance.now() + END_MS;
     while (registered && isSameProcess(registered.pid, registered.start)) {
-      if (performance.now() > deadline) throw new HoldfastError("host_failed", `the holder (pid ${registered.pid}) does not end`);
+      if (performance.now() > deadline) throw new HoldfastError("host_failed", `the holder (pid ${registered.pid}) is not ending`);
       await delay(5);
     }
     this.#forget(run);
@@ -204,7 +204,7 @@ export class NativeHost implements Host {
   async converse(run: RunId, request: ConversationRequest): Promise<ConversationState> {
     const client = this.#connected.get(runMarker(run)) ?? (await this.#client(run));
     const { state } = await client.request(request);
-    if (!state) throw new HoldfastError("host_failed", "what keeps the conversation does not say how it stands");
+    if (!state) throw new HoldfastError("host_failed", "the conversation's keeper does not report its state");
     return state;
   }
 
@@ -218,7 +218,7 @@ export class NativeHost implements Host {
       .catch((error: unknown) => {
         throw this.#hasEnded(run) ? screenGone() : error;
       });
-    if (!screen) throw new HoldfastError("host_failed", "the holder gave no screen");
+    if (!screen) throw new HoldfastError("host_failed", "the holder returned no screen");
     return screen;
   }
 
@@ -260,8 +260,8 @@ export class NativeHost implements Host {
   #checkProgram(): void {
     const missing = [process.execPath, this.#program].find((file) => !existsSync(file));
     if (missing === undefined) return;
-    throw new HoldfastError("host_failed", `the daemon runs, but what it was started from is gone: ${missing}`, {
-      hint: "install Holdfast (and its Node) again, then: holdfast down; running sessions go on meanwhile",
+    throw new HoldfastError("host_failed", `the daemon is running, but its program files are gone: ${missing}`, {
+      hint: "install Holdfast (and its Node) again, then run: holdfast down; running sessions keep running",
     });
   }
 
@@ -280,7 +280,7 @@ export class NativeHost implements Host {
         stdio: ["ignore", "ignore", 2, "pipe"],
       });
       const failed = (why: string) =>
-        reject(new HoldfastError("host_failed", `the holder did not start: ${why}`, { hint: `read ${this.#home.log}` }));
+        reject(new HoldfastError("host_failed", `the holder did not start: ${why}`, { hint: `see ${this.#home.log}` }));
       child.on("error", (error) => {
         const known = HoldfastError.from(error);
         if (known.code === "internal") failed(error.message);

@@ -25,7 +25,7 @@ export function tmuxConfiguration(options: {
   socketDirectory: string;
 }): string {
   // The one command that a client may use that only looks on, so it must do all of it.
-  const leave = `: > ${shellQuote(`${options.socketDirectory}/${LEFT}`)}$$; echo 'detached; it goes on'`;
+  const leave = `: > ${shellQuote(`${options.socketDirectory}/${LEFT}`)}$$; echo 'detached; it keeps running'`;
   const lines = [
     "set -g prefix None",
     "set -g prefix2 None",

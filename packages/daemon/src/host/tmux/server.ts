@@ -166,7 +166,7 @@ export class TmuxServer {
   #silent(pid: number): HoldfastError | undefined {
     if (!isStopped(pid)) return undefined;
     return new HoldfastError("host_failed", `the tmux server (pid ${pid}) is stopped, so it does not answer`, {
-      hint: `let it go on: kill -CONT ${pid}`,
+      hint: `continue it: kill -CONT ${pid}`,
     });
   }
 
@@ -175,7 +175,7 @@ export class TmuxServer {
       "host_failed",
       `the tmux server (pid ${pid}) runs, but does not answer on its socket ${this.#home.tmuxSocket}`,
       {
-        hint: "its sessions are alive; check that the directory of the socket is yours and writable, and that the process is not stuck",
+        hint: "its sessions are alive; check that you own the socket's directory and can write to it, and that the process is not stuck",
       },
     );
   }

@@ -107,6 +107,6 @@ export function toolOf({ said }: Turn, id: string): ToolUse | undefined {
 /** How a turn that did not end by itself is told to the agent; undefined of one that did. */
 export function cutShort({ end }: Turn): string | undefined {
   if (end === "cancelled") return "[The user cancelled this turn here.]";
-  if (end === "failed" || end === "interrupted" || end === null) return "[This turn was cut off here.]";
+  if (end === "failed" || end === "interrupted" || end === null) return "[This turn was interrupted here.]";
   return undefined;
 }

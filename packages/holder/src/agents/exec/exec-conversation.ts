@@ -96,8 +96,8 @@ export class ExecConversation implements Conversation {
     const kept: Kept = this.#context.keep(besides);
     const { tokens } = rule;
     if (tokens !== null && besides > tokens)
-      throw new AgentFailure("context_full", `the prompt alone has about ${besides} tokens, and the limit is ${tokens}`, {
-        hint: "shorten it, name a file with it instead, or raise tokens of the agent's context in config.toml",
+      throw new AgentFailure("context_full", `the prompt alone has about ${besides} tokens; the limit is ${tokens}`, {
+        hint: "shorten the prompt, refer to a file instead, or raise context.tokens of the agent in config.toml",
         retry: false,
       });
     for (const notice of [leftOut(kept, turns.length), this.#fullness(kept.tokens)]) if (notice) await this.#place.notice(notice);
@@ -145,7 +145,7 @@ export class ExecConversation implements Conversation {
     const wrong = whatWentWrong({ how, name, stderr: stderr(), failed: failures.at(-1), isForeign });
     if (wrong) throw wrong;
     if (turn.said.length === 0)
-      await this.#place.notice({ about: "answer", severity: "warning", title: `${name} ended well and said nothing` });
+      await this.#place.notice({ about: "answer", severity: "warning", title: `${name} succeeded without output` });
   }
 
   #start(name: string, given: Omit<Parameters<typeof start>[0], "cwd">): Command {
@@ -214,11 +214,11 @@ function memoryOf({ id, told }: Place): Memory {
 
 function notStarted(name: string, error: unknown): AgentFailure {
   const { code, message } = error as NodeJS.ErrnoException;
-  const what = code === "ENOENT" ? "it was not found" : code === "E2BIG" ? "the prompt is too long for an argument" : message;
+  const what = code === "ENOENT" ? "the program was not found" : code === "E2BIG" ? "the prompt is too long for an argument" : message;
   const hint =
     code === "E2BIG"
-      ? 'give it on standard input: prompt = "stdin" in config.toml'
-      : "see command of the agent in config.toml, and the PATH with which the session was started";
+      ? 'pass it on standard input: prompt = "stdin" in config.toml'
+      : "check the agent's command in config.toml, and the PATH the session was started with";
   return new AgentFailure("command_failed", `${name} could not be started: ${what}`, { hint, retry: false, cause: error });
 }
 
@@ -234,7 +234,7 @@ interface Outcome {
 /** The last of them is in the message. */
 function lastWords(lines: readonly string[]): string {
   if (lines.length === 0) return "it wrote nothing to standard error; try the command by hand";
-  return lines.length === 1 ? "try the command by hand" : `its last words: ${lines.join(" / ")}`;
+  return lines.length === 1 ? "try the command by hand" : `its last output: ${lines.join(" / ")}`;
 }
 
 function whatWentWrong({ how: { code, signal }, name, stderr, failed, isForeign }: Outcome): AgentFailure | undefined {
@@ -250,8 +250,8 @@ function whatWentWrong({ how: { code, signal }, name, stderr, failed, isForeign 
       retry: true,
     });
   if (!isForeign) return undefined;
-  return new AgentFailure("malformed_answer", `nothing in what ${name} said is stream-json`, {
-    hint: 'give it the flag for it, or set answer = "plain" in config.toml',
+  return new AgentFailure("malformed_answer", `the output of ${name} is not stream-json`, {
+    hint: 'pass the flag for stream-json, or set answer = "plain" in config.toml',
     retry: true,
   });
 }

@@ -91,7 +91,7 @@ test("a command without a memory is given what was said before, marked as such (
   expect(talk.said).toBe("<instructions>\nBe brief.\n</instructions>\n\n<prompt>\none\n</prompt>");
   talk.forget();
   await talk.prompt("two </prompt> </conversation>");
-  expect(talk.said).toContain("<conversation>\nWhat was said before");
+  expect(talk.said).toContain("<conversation>\nThe conversation so far");
   expect(talk.said).toContain("User:\none\n\nYou:\n<instructions>");
   expect(talk.said.match(/<\/conversation>/g)).toHaveLength(2);
   expect(talk.said.match(/<\/prompt>$/)).not.toBeNull();
@@ -99,15 +99,15 @@ test("a command without a memory is given what was said before, marked as such (
 });
 
 test("of a long conversation the first two and the last ten turns are given, and what is left out is told to both (TURN-05 conversations)", async () => {
-  await using talk = await begin({ command: sh("grep -A1 '^User:\\|left out' | grep -v User: | grep -v -- -- | paste -sd,") });
+  await using talk = await begin({ command: sh("grep -A1 '^User:\\|omitted' | grep -v User: | grep -v -- -- | paste -sd,") });
   for (let number = 1; number <= 13; number++) await talk.prompt(`prompt${number}`);
   expect(talk.notices).toEqual([]);
   talk.forget();
   await talk.prompt("prompt14");
   const numbers = talk.said.match(/(?<=^|,)prompt\d+(?=,|$)/gm) ?? [];
   expect(new Set(numbers)).toEqual(new Set([1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13].map((number) => `prompt${number}`)));
-  expect(talk.said).toContain("[1 of the turns are left out here.]");
-  expect(talk.notices).toEqual(["turn 3 of 13 is left out of what the agent is given"]);
+  expect(talk.said).toContain("[Turns omitted here: 1.]");
+  expect(talk.notices).toEqual(["turn 3 of 13 is omitted from the agent's context"]);
   expect(talk.of("notice")[0]).toMatchObject({ severity: "info", _meta: { "holdfast/about": "left_out" } });
 });
 
@@ -117,7 +117,7 @@ test("a client that shows no notices is told in the answer what was left out", a
   talk.forget();
   await talk.prompt("two");
   expect(talk.of("notice")).toEqual([]);
-  expect(talk.said).toContain("[turn 1 of 1 is left out of what the agent is given]");
+  expect(talk.said).toContain("[turn 1 of 1 is omitted from the agent's context]");
 });
 
 test("within a limit of tokens the oldest turns go first, and at 80 % people are warned, once (TURN-05 conversations)", async () => {
@@ -133,7 +133,7 @@ test("within a limit of tokens the oldest turns go first, and at 80 % people are
   expect(talk.notices).toEqual(["the context is 87 % full: about 304 of 350 tokens"]);
   talk.forget();
   await talk.prompt("e");
-  expect(talk.notices).toEqual(["turn 2 of 4 is left out of what the agent is given, for want of room"]);
+  expect(talk.notices).toEqual(["turn 2 of 4 is omitted from the agent's context to save space"]);
   expect(talk.of("usage_update")[0]?.used).toBe(304);
 });
 
@@ -152,14 +152,14 @@ test("a prompt that is longer than the limit is refused before anything is run",
 test("what is given as an argument fits into one, whatever the limit", async () => {
   await using talk = await begin({ command: ["printf", "%.20s"], prompt: "argument", context: { tokens: 1_000_000 } });
   for (let round = 0; round < 4; round++) await talk.prompt(`${round}${"x".repeat(60_000)}`);
-  expect(talk.notices.at(-1)).toContain("for want of room");
+  expect(talk.notices.at(-1)).toContain("to save space");
 });
 
 test("/clear begins a new context", async () => {
   await using talk = await begin({ command: ["cat"] });
   await talk.prompt("one");
   expect(await talk.prompt(" /clear ")).toMatchObject({ stopReason: "end_turn" });
-  expect(talk.notices).toEqual(["the agent begins with an empty memory"]);
+  expect(talk.notices).toEqual(["the agent's memory is cleared"]);
   talk.forget();
   await talk.prompt("two");
   expect(talk.said).toBe("two");
@@ -185,7 +185,7 @@ test("a conversation that is resumed knows what the transcripts of earlier runs 
   expect(talk.said).toContain(
     [
       "User:\nfirst\n\nYou:\nanswer one",
-      "User:\nsecond\n\nadded\n\nYou:\nanswer\n\nYou used a tool: ls -l (it failed)\n\nUser:\nby the way\n\nYou:\ntwo\n\n[This turn was cut off here.]",
+      "User:\nsecond\n\nadded\n\nYou:\nanswer\n\nYou used a tool: ls -l (failed)\n\nUser:\nby the way\n\nYou:\ntwo\n\n[This turn was interrupted here.]",
       "User:\nfourth\n\nYou:\npart\n\n[The user cancelled this turn here.]\n</conversation>",
     ].join("\n\n"),
   );
@@ -231,14 +231,14 @@ test("a command that fails says so with its exit code and its last words, and ca
   expect(await failure(talk.prompt("go"))).toMatchObject({
     code: "command_failed",
     message: "sh ended with exit code 3: see the manual",
-    hint: "its last words: no key / see the manual",
+    hint: "its last output: no key / see the manual",
     retry: true,
   });
   expect(talk.said).toBe("half\n");
   writeFileSync(flag, "");
   talk.forget();
   await talk.prompt("go");
-  expect(talk.said).toContain("You:\nhalf\n\n[This turn was cut off here.]");
+  expect(talk.said).toContain("You:\nhalf\n\n[This turn was interrupted here.]");
 });
 
 test("a command that is killed by a signal, is not there, or has nothing to say: each is told", async () => {
@@ -248,10 +248,13 @@ test("a command that is killed by a signal, is not there, or has nothing to say:
     hint: expect.stringContaining("by hand"),
   });
   await using missing = await begin({ command: ["/nowhere/agent"] });
-  expect(await failure(missing.prompt("go"))).toMatchObject({ message: "agent could not be started: it was not found", retry: false });
+  expect(await failure(missing.prompt("go"))).toMatchObject({
+    message: "agent could not be started: the program was not found",
+    retry: false,
+  });
   await using silent = await begin({ command: ["true"] });
   await silent.prompt("go");
-  expect(silent.notices).toEqual(["true ended well and said nothing"]);
+  expect(silent.notices).toEqual(["true succeeded without output"]);
   await using long = await begin({ command: ["printf", "%s", "x".repeat(140_000)], prompt: "argument" });
   expect(await failure(long.prompt("go"))).toMatchObject({
     message: expect.stringContaining("too long for an argument"),
@@ -426,5 +429,5 @@ test("a command without a place for MCP servers goes without them, which is told
   await using talk = await begin({ command: ["cat"] }, { servers: [TICKETS] });
   await talk.prompt("one");
   await talk.prompt("two");
-  expect(talk.notices).toEqual(["the command is given no MCP servers: it goes without tickets"]);
+  expect(talk.notices).toEqual(["the command takes no MCP servers: tickets will be missing"]);
 });

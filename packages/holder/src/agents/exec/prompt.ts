@@ -11,20 +11,15 @@ export function renderPrompt({ prompt, system, kept }: { prompt: string; system:
 }
 
 function renderConversation({ first, last, leftOut }: Kept): string {
-  const gap = leftOut === null ? [] : [`[${leftOut.to - leftOut.from + 1} of the turns are left out here.]`];
-  return [
-    "What was said before in this conversation; answer the prompt below it.",
-    ...first.map(renderTurn),
-    ...gap,
-    ...last.map(renderTurn),
-  ].join("\n\n");
+  const gap = leftOut === null ? [] : [`[Turns omitted here: ${leftOut.to - leftOut.from + 1}.]`];
+  return ["The conversation so far. Answer the prompt below it.", ...first.map(renderTurn), ...gap, ...last.map(renderTurn)].join("\n\n");
 }
 
 function renderTurn(turn: Turn): string {
   const said = turn.said.map((each) => {
     if (each.kind === "steer") return `User:\n${each.text}`;
     if (each.kind === "text") return `You:\n${each.text.trim()}`;
-    return `You used a tool: ${each.title}${each.ok === false ? " (it failed)" : ""}`;
+    return `You used a tool: ${each.title}${each.ok === false ? " (failed)" : ""}`;
   });
   return [`User:\n${turn.prompt}`, ...said, cutShort(turn) ?? []].flat().join("\n\n");
 }

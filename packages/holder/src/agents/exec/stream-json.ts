@@ -105,7 +105,7 @@ class LineReader {
     const told = Object.keys(table(spent)).length > 0 ? claudeUse(table(spent)) : geminiUse(stats);
     return [
       ...usage({ ...told, ...(typeof cost === "number" ? { cost } : {}) }),
-      ...(failed ? [{ kind: "failed" as const, message: answer || "the command says that it failed" }] : this.#said ? [] : text(answer)),
+      ...(failed ? [{ kind: "failed" as const, message: answer || "the command reported a failure" }] : this.#said ? [] : text(answer)),
     ];
   }
 }

@@ -51,7 +51,7 @@ function apiIn(env: Environment): ModelApi {
 /** Anthropic's address is given without the version as often as with it. */
 function urlOf(given: string, api: ModelApi): string {
   if (!URL.canParse(given) || !/^https?:/.test(given))
-    throw new AgentFailure("usage", `${JSON.stringify(given)} is no address of a model`, {
+    throw new AgentFailure("usage", `${JSON.stringify(given)} is not a model endpoint`, {
       hint: 'for example: endpoint = "https://gateway.example/v1" in config.toml, or OPENAI_BASE_URL in the environment',
       retry: false,
     });

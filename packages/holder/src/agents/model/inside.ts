@@ -16,11 +16,11 @@ export async function inside(root: string, path: string): Promise<string> {
 
 /** The same for what is to be written. Git's own files are git's to write: a hook there would be run by whoever commits. */
 export async function insideToWrite(root: string, path: string): Promise<string> {
-  if ((await inside(root, path)) === root) throw new Refusal("a file must have a name");
+  if ((await inside(root, path)) === root) throw new Refusal("the file name is missing");
   try {
     return realPathInsideToWrite(root, path);
   } catch {
-    throw new Refusal(`${path} is git's own: use run_command with git`);
+    throw new Refusal(`${path} belongs to git: use run_command with git`);
   }
 }
 

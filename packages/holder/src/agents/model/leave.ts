@@ -1,10 +1,10 @@
 /** Leave to use a tool: by the mode, by what was allowed for good before, or by asking. */
 import type { PermissionOption, ToolCallUpdate } from "@agentclientprotocol/sdk";
-import type { ModelMode } from "@holdfast/contract/agent-order";
+import { type ModelMode, REASON } from "@holdfast/contract/agent-order";
 import type { Place } from "../conversation.ts";
 import type { AgentTool, Leave as Wanted } from "./tools/tool.ts";
 
-export type Answer = "allowed" | "refused" | "cancelled";
+export type Answer = "allowed" | "cancelled" | { refused: string | null };
 
 const ALWAYS: Record<Wanted, (tool: string) => string> = {
   edit: () => "Allow all edits in this conversation",
@@ -34,8 +34,10 @@ export class Leave {
     const outcome = await this.#ask({ toolCall: call, options }, signal);
     if (outcome.outcome === "cancelled") return "cancelled";
     if (outcome.optionId === "always") this.#always.add(what);
-    // Whatever else it may be, it is no leave.
-    return outcome.optionId === "allow" || outcome.optionId === "always" ? "allowed" : "refused";
+    if (outcome.optionId === "allow" || outcome.optionId === "always") return "allowed";
+    // Any other answer is a refusal.
+    const reason = outcome._meta?.[REASON];
+    return { refused: typeof reason === "string" ? reason : null };
   }
 }
 

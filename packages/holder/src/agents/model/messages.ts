@@ -11,7 +11,7 @@ export function messagesOf({ first, last, leftOut }: Kept, now: readonly ModelMe
   if (leftOut !== null && begin?.role === "user" && typeof begin.content === "string")
     after[0] = {
       role: "user",
-      content: `[${leftOut.to - leftOut.from + 1} turns of this conversation are left out here.]\n\n${begin.content}`,
+      content: `[Turns omitted here: ${leftOut.to - leftOut.from + 1}.]\n\n${begin.content}`,
     };
   return [...first.flatMap(messagesOfTurn), ...after];
 }
@@ -52,7 +52,7 @@ class Answer {
     const toolName = nameOf(use);
     // A tool of another agent's: the model has none like it.
     if (toolName === undefined) {
-      this.say(`[A tool was used: ${title}${ok === false ? " (it failed)" : ""}]`);
+      this.say(`[A tool was used: ${title}${ok === false ? " (failed)" : ""}]`);
       return;
     }
     const toolCallId = idOf(use.id);
@@ -116,7 +116,7 @@ export function shortened(now: readonly ModelMessage[], tooMany: number): { mess
     if (message.role !== "tool" || at === now.length - 1) return message;
     const content = message.content.map((part) => {
       if (bytes <= 0 || part.type !== "tool-result" || !("value" in part.output) || typeof part.output.value !== "string") return part;
-      const value = "[This was left out to make room. Use the tool again if you need it.]";
+      const value = "[Omitted to save space. Use the tool again if you need it.]";
       const saved = bytesOf(part.output.value) - bytesOf(value);
       if (saved <= 0) return part;
       bytes -= saved;

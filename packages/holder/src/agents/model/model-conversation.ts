@@ -28,8 +28,8 @@ import { type Offered, Toolbox } from "./tools/toolbox.ts";
 
 const MODES = {
   ask: "asks before it changes files or runs commands",
-  "auto-edit": "changes files in the session's directory without asking, asks before it runs commands",
-  auto: "asks for nothing",
+  "auto-edit": "changes files in the session's directory without asking; asks before it runs commands",
+  auto: "asks for no permission",
 } as const;
 
 interface Given {
@@ -158,7 +158,7 @@ export class ModelConversation implements Conversation {
         await this.#place.notice({
           about: "answer",
           severity: "warning",
-          title: `it stopped after ${step} steps of one turn: tell it to go on if it should`,
+          title: `the turn stopped after ${step} steps; send "continue" to continue it`,
         });
         return "max_turn_requests";
       }
@@ -222,8 +222,8 @@ export class ModelConversation implements Conversation {
       const short = shortened(now, tooMany * 6);
       current = short.messages;
       if (size !== null && weigh(current) > size)
-        throw new AgentFailure("context_full", `what this turn is about has about ${weigh(current)} tokens, and the limit is ${size}`, {
-          hint: "ask for less at once, or raise tokens of the agent's context in config.toml",
+        throw new AgentFailure("context_full", `this turn alone has about ${weigh(current)} tokens; the limit is ${size}`, {
+          hint: "ask for less at once, or raise context.tokens of the agent in config.toml",
           retry: false,
         });
       if (short.leftOut > 0) await this.#place.notice(shortenedNotice(short.leftOut));
@@ -264,7 +264,7 @@ function shortenedNotice(count: number): Notice {
   return {
     about: "left_out",
     severity: "info",
-    title: `what ${count === 1 ? "one tool" : `${count} tools`} said earlier in this turn is left out of what the agent is given, for want of room`,
-    description: "The transcript has it.",
+    title: `earlier output of ${count === 1 ? "one tool" : `${count} tools`} in this turn is omitted from the agent's context to save space`,
+    description: "The transcript has all of it.",
   };
 }

@@ -26,7 +26,7 @@ test("what may pass is told from what will not", () => {
     passing: { afterMs: 3000 },
   });
   expect(refusal(429, "You exceeded your current quota")).toMatchObject({
-    failure: { hint: expect.stringContaining("paid for") },
+    failure: { hint: expect.stringContaining("credit is used up") },
     passing: null,
   });
   expect(refusal(503, "overloaded")).toMatchObject({ failure: { code: "model_failed", retry: true }, passing: { afterMs: null } });

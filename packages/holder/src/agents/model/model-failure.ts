@@ -31,7 +31,7 @@ export function failureOf(error: unknown, endpoint: Endpoint): { failure: AgentF
   if (isMalformed(error)) return { failure: malformed(error, host), passing: null };
   if (!(error instanceof Error)) return told(error, endpoint);
   const failure = new AgentFailure("network_failed", `the connection to ${host} failed: ${deepest(error)}`, {
-    hint: `is ${endpoint.url} right, and can it be reached from here? What was said is kept: send it again`,
+    hint: `check that ${endpoint.url} is right and reachable, then send the message again; the conversation is kept`,
     retry: true,
     cause: error,
   });
@@ -53,27 +53,25 @@ function refused({ status, said, error, after: afterMs }: Refused, endpoint: End
   if (status === 429) {
     const isUsedUp = /quota|billing|credit/i.test(error.message);
     const when = afterMs === null ? "wait a little" : `wait ${Math.ceil(afterMs / 1000)} s`;
-    const hint = isUsedUp ? "all that was paid for is used up: see the account at the provider" : `${when}, then send it again`;
+    const hint = isUsedUp ? "the credit is used up: check the account at the provider" : `${when}, then send it again`;
     return { failure: fail("rate_limited", hint, true), passing: isUsedUp ? null : { afterMs } };
   }
   if (status >= 500 || status === 408 || status === 409)
     return {
-      failure: fail("model_failed", "the fault is at the endpoint: send it again in a while", true),
+      failure: fail("model_failed", "the endpoint failed: send the message again later", true),
       passing: { afterMs },
     };
   if (/context|too long|maximum.*tokens/i.test(error.message))
     return {
       failure: fail(
         "context_full",
-        "/clear begins anew; tokens of the agent's context in config.toml keeps it below the model's limit",
+        "/clear starts a new context; context.tokens of the agent in config.toml keeps it below the model's limit",
         false,
       ),
       passing: null,
     };
   const hint =
-    status === 404
-      ? `is the model's name right, and ${endpoint.url} the address?`
-      : "see what the endpoint says; /model chooses another model";
+    status === 404 ? `check the model's name and the address ${endpoint.url}` : "read the endpoint's message; /model chooses another model";
   return { failure: fail("model_failed", hint, false), passing: null };
 }
 
@@ -83,7 +81,7 @@ function told(error: unknown, endpoint: Endpoint): { failure: AgentFailure; pass
   const words = typeof message === "string" ? message : typeof error === "string" ? error : JSON.stringify(error);
   const kind = `${type} ${words}`;
   const code = /rate.?limit/i.test(kind) ? "rate_limited" : /authenti|permission|api key/i.test(kind) ? "unauthenticated" : "model_failed";
-  const hint = code === "unauthenticated" ? keyHint(endpoint) : "send it again in a while";
+  const hint = code === "unauthenticated" ? keyHint(endpoint) : "send the message again later";
   return {
     failure: new AgentFailure(code, `${new URL(endpoint.url).host} broke off: ${oneLine(words)}`, { hint, retry: true }),
     passing: null,
@@ -103,8 +101,8 @@ function isMalformed(error: unknown): boolean {
 }
 
 function malformed(error: unknown, host: string): AgentFailure {
-  return new AgentFailure("malformed_answer", `what ${host} answered cannot be read: ${oneLine((error as Error).message)}`, {
-    hint: "is it an endpoint for this API? What was said is kept: send it again",
+  return new AgentFailure("malformed_answer", `the reply of ${host} cannot be read: ${oneLine((error as Error).message)}`, {
+    hint: "check that this is an endpoint for this API, then send the message again; the conversation is kept",
     retry: true,
     cause: error,
   });
@@ -112,8 +110,8 @@ function malformed(error: unknown, host: string): AgentFailure {
 
 function keyHint({ key, keyName }: Endpoint): string {
   return key === null
-    ? `no key was sent: ${keyName} is not set where the session was started`
-    : `the key in ${keyName} was not taken: start the session with the right one, then send it again`;
+    ? `no key was sent: ${keyName} was not set when the session was started`
+    : `the key in ${keyName} was rejected: start the session with the right one, then send the message again`;
 }
 
 /** In milliseconds. Seconds, or a date. */

@@ -22,7 +22,7 @@ export function modelKind(order: ModelOrder, env: NodeJS.ProcessEnv): Kind {
 async function openModel({ order, env, place }: { order: ModelOrder; env: NodeJS.ProcessEnv; place: Place }): Promise<ModelConversation> {
   const endpoint = endpointOf(order, env);
   const root = await realpath(place.cwd).catch(() => {
-    throw new AgentFailure("usage", `there is no directory ${place.cwd}`, { hint: "the session's directory is gone", retry: false });
+    throw new AgentFailure("usage", `the directory ${place.cwd} does not exist`, { hint: "the session's directory is gone", retry: false });
   });
   await using opening = new AsyncDisposableStack();
   const servers = opening.use(new Servers(serverOrders(place.servers, { order, env, cwd: root })));
@@ -56,9 +56,9 @@ function serverOrders(
 function onlyOne(models: readonly string[]): string {
   const [only] = models;
   if (models.length === 1 && only !== undefined) return only;
-  const some = models.length === 0 ? "" : `; it has ${models.slice(0, 8).join(", ")}${models.length > 8 ? ", …" : ""}`;
-  throw new AgentFailure("usage", `nobody said which model is meant${some}`, {
-    hint: "--model, model of the agent in config.toml, or OPENAI_MODEL or ANTHROPIC_MODEL in the environment",
+  const some = models.length === 0 ? "" : `; available: ${models.slice(0, 8).join(", ")}${models.length > 8 ? ", …" : ""}`;
+  throw new AgentFailure("usage", `no model is set${some}`, {
+    hint: "pass --model, set model of the agent in config.toml, or set OPENAI_MODEL or ANTHROPIC_MODEL in the environment",
     retry: false,
   });
 }

@@ -60,7 +60,7 @@ export async function ask(question: Question): Promise<StepAnswer | "cancelled">
       const { failure, passing } = failureOf(error, endpoint);
       const pause = passing?.afterMs ?? PAUSES_MS[attempt] ?? 0;
       if (passing === null || attempt === PAUSES_MS.length || pause > LONGEST_PAUSE_MS || lengthOf(turn) !== before) throw failure;
-      const title = `${failure.message}; it is tried again in ${Math.ceil(pause / 1000)} s`;
+      const title = `${failure.message}; retrying in ${Math.ceil(pause / 1000)} s`;
       await place.notice({ about: "retried", severity: "warning", title });
       await sleep(pause, undefined, { signal }).catch(() => {});
       if (signal.aborted) return "cancelled";

@@ -18,7 +18,7 @@ interface Using {
   signal: AbortSignal;
 }
 
-const REFUSED = "The person refused this. Do not try it by other means.";
+const REFUSED = "Permission was denied. Do not try it by other means.";
 
 export async function useTools(calls: readonly ToolCall[], using: Using): Promise<ToolResultPart[] | "cancelled"> {
   const results: ToolResultPart[] = [];
@@ -65,7 +65,7 @@ async function useTool({ id, name, input, error }: ToolCall, using: Using): Prom
       await finish({ text: "[cancelled]", ok: false });
       return "cancelled";
     }
-    if (leave === "refused") return await finish({ text: REFUSED, ok: false });
+    if (leave !== "allowed") return await finish({ text: refusedText(leave.refused), ok: false });
     await place.tell({ sessionUpdate: "tool_call_update", toolCallId: id, status: "in_progress", locations });
     const tell = (text: string) => {
       const content = [textOf(text)];
@@ -78,6 +78,10 @@ async function useTool({ id, name, input, error }: ToolCall, using: Using): Prom
     if (!(thrown instanceof Refusal)) throw thrown;
     return finish({ text: thrown.message, ok: false });
   }
+}
+
+function refusedText(reason: string | null): string {
+  return reason === null ? REFUSED : `${REFUSED} Reason: ${reason}`;
 }
 
 function textOf(text: string): ToolCallContent {

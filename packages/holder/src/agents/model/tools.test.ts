@@ -36,11 +36,11 @@ test("paths lead nowhere but into the directory, whatever symbolic links there a
   expect(await inside(root, "in/new/file.txt")).toBe(join(root, "a/new/file.txt"));
   expect(await inside(root, root)).toBe(root);
   for (const path of ["..", "../root2", "/etc/passwd", "up/secret.txt", "up/new.txt", "a/../../secret.txt", "dangling", "dangling/x"])
-    await expect(inside(root, path), path).rejects.toThrow(/outside of the workspace|link to nowhere/);
+    await expect(inside(root, path), path).rejects.toThrow(/outside the workspace|broken symbolic link/);
   await expect(inside(root, "loop")).rejects.toThrow("ELOOP");
   await expect(inside(root, "a/b.txt/c")).rejects.toThrow("ENOTDIR");
-  await expect(insideToWrite(root, ".git/hooks/pre-commit")).rejects.toThrow("git's own");
-  await expect(insideToWrite(root, ".")).rejects.toThrow("must have a name");
+  await expect(insideToWrite(root, ".git/hooks/pre-commit")).rejects.toThrow("belongs to git");
+  await expect(insideToWrite(root, ".")).rejects.toThrow("file name is missing");
   expect(await insideToWrite(root, ".gitignore")).toBe(join(root, ".gitignore"));
 });
 
@@ -52,18 +52,18 @@ test("a file is read in parts, and what is no text is not", async () => {
     "long.txt": "x".repeat(100_000),
   });
   expect(await use(at.path, "read_file", { path: "many.txt" })).toMatch(
-    /^line 1\n[\s\S]*line 2000\n\[There is more, from line 2001 on: read it with offset 2001\.\]$/,
+    /^line 1\n[\s\S]*line 2000\n\[The file continues at line 2001: read it with offset 2001\.\]$/,
   );
   expect(await use(at.path, "read_file", { path: "many.txt", offset: 2999 })).toBe("line 2999\nline 3000");
-  expect(await use(at.path, "read_file", { path: "many.txt", offset: 5, limit: 1 })).toContain("line 5\n[There is more, from line 6");
-  expect(await use(at.path, "read_file", { path: "many.txt", offset: 9999 })).toBe("[The file ends with line 3000.]");
+  expect(await use(at.path, "read_file", { path: "many.txt", offset: 5, limit: 1 })).toContain("line 5\n[The file continues at line 6");
+  expect(await use(at.path, "read_file", { path: "many.txt", offset: 9999 })).toBe("[The file ends at line 3000.]");
   expect(await use(at.path, "read_file", { path: "empty.txt" })).toBe("[The file is empty.]");
   expect(await use(at.path, "read_file", { path: "bin" })).toBe("bin is not text: 3 bytes");
   expect((await use(at.path, "read_file", { path: "long.txt" })).length).toBeLessThan(50_000);
   execFileSync("mkfifo", [join(at.path, "pipe")]);
-  await expect(use(at.path, "read_file", { path: "pipe" })).rejects.toThrow("pipe is no file");
+  await expect(use(at.path, "read_file", { path: "pipe" })).rejects.toThrow("pipe is not a file");
   await expect(use(at.path, "read_file", { path: "." })).rejects.toThrow("list_files");
-  await expect(use(at.path, "read_file", { path: "none" })).rejects.toThrow("there is no none");
+  await expect(use(at.path, "read_file", { path: "none" })).rejects.toThrow("none does not exist");
 });
 
 test("directories are listed, and files found by their names, inside only", async () => {
@@ -75,7 +75,7 @@ test("directories are listed, and files found by their names, inside only", asyn
   expect(await use(root, "list_files", { path: "src", glob: "../../*.ts" })).toBe("[nothing]");
   expect(await use(root, "list_files", { path: "src", glob: "*" })).toBe("src/b.ts");
   await expect(use(root, "list_files", { path: "a.ts" })).rejects.toThrow("read_file");
-  await expect(use(root, "list_files", { path: "none" })).rejects.toThrow("there is no none");
+  await expect(use(root, "list_files", { path: "none" })).rejects.toThrow("none does not exist");
   for (let i = 0; i < 510; i++) writeFileSync(join(root, "src", `f${i}`), "");
   expect(await use(root, "list_files", { path: "src" })).toContain("more than 500");
   expect(await use(root, "list_files", { glob: "src/*" })).toContain("more than 500");
@@ -86,8 +86,8 @@ test("files are searched as git knows them, or all where there is no repository"
   expect((await use(at.path, "search_files", { pattern: "needle (one|two)" })).split("\n").sort()).toEqual(
     ["a.txt:1:needle one", "sub/b.txt:2:needle two"].map((line) => expect.stringContaining(line)),
   );
-  expect(await use(at.path, "search_files", { pattern: "nothing like it" })).toBe("[nothing found]");
-  await expect(use(at.path, "search_files", { pattern: "(" })).rejects.toThrow("cannot be searched for");
+  expect(await use(at.path, "search_files", { pattern: "nothing like it" })).toBe("[no matches]");
+  await expect(use(at.path, "search_files", { pattern: "(" })).rejects.toThrow("the search failed");
   await expect(use(at.path, "search_files", { pattern: "x", path: ".." })).rejects.toThrow("outside");
   execFileSync("git", ["init", "-q"], { cwd: at.path, env: { PATH: process.env.PATH, HOME: at.path, GIT_CONFIG_NOSYSTEM: "1" } });
   writeFileSync(join(at.path, ".gitignore"), "ignored\n");
@@ -99,7 +99,7 @@ test("files are searched as git knows them, or all where there is no repository"
   writeFileSync(join(at.path, "many"), "a line with a needle in it\n".repeat(5000));
   writeFileSync(join(at.path, "sub/wide"), `wide ${"x".repeat(1000)}\n`);
   expect(await use(at.path, "search_files", { pattern: "needle", path: "many" })).toMatch(
-    /\[There is more: search for less, or in a part of it\.\]$/,
+    /\[There are more matches: narrow the pattern or the path\.\]$/,
   );
   expect((await use(at.path, "search_files", { pattern: "wide" })).length).toBeLessThan(500);
 });
@@ -107,23 +107,23 @@ test("files are searched as git knows them, or all where there is no repository"
 test("files are written whole and keep their mode; one that was changed meanwhile is not", async () => {
   using at = place({ "run.sh": "#!/bin/sh\necho one\necho one\n", bin: "\0" });
   chmodSync(join(at.path, "run.sh"), 0o775);
-  expect(await use(at.path, "write_file", { path: "new/deep/a.txt", content: "a" })).toBe("new/deep/a.txt is written");
+  expect(await use(at.path, "write_file", { path: "new/deep/a.txt", content: "a" })).toBe("new/deep/a.txt written");
   expect(readFileSync(join(at.path, "new/deep/a.txt"), "utf8")).toBe("a");
-  expect(await use(at.path, "edit_file", { path: "run.sh", old: "#!/bin/sh", new: "#!/bin/bash" })).toBe("run.sh is changed");
-  expect(await use(at.path, "edit_file", { path: "run.sh", old: "one", new: "$& two", all: true })).toBe("run.sh is changed");
+  expect(await use(at.path, "edit_file", { path: "run.sh", old: "#!/bin/sh", new: "#!/bin/bash" })).toBe("run.sh changed");
+  expect(await use(at.path, "edit_file", { path: "run.sh", old: "one", new: "$& two", all: true })).toBe("run.sh changed");
   expect(readFileSync(join(at.path, "run.sh"), "utf8")).toBe("#!/bin/bash\necho $& two\necho $& two\n");
   expect(statSync(join(at.path, "run.sh")).mode & 0o777).toBe(0o775);
   await expect(use(at.path, "edit_file", { path: "run.sh", old: "two", new: "three" })).rejects.toThrow("2 times");
-  await expect(use(at.path, "edit_file", { path: "run.sh", old: "four", new: "three" })).rejects.toThrow("no such text");
-  await expect(use(at.path, "edit_file", { path: "none", old: "a", new: "b" })).rejects.toThrow("write_file makes one");
+  await expect(use(at.path, "edit_file", { path: "run.sh", old: "four", new: "three" })).rejects.toThrow("does not contain that text");
+  await expect(use(at.path, "edit_file", { path: "none", old: "a", new: "b" })).rejects.toThrow("create it with write_file");
   await expect(use(at.path, "write_file", { path: "bin", content: "x" })).rejects.toThrow("is not text");
-  await expect(use(at.path, "write_file", { path: "new", content: "x" })).rejects.toThrow("new is no file");
+  await expect(use(at.path, "write_file", { path: "new", content: "x" })).rejects.toThrow("new is not a file");
   await expect(use(at.path, "write_file", { path: `${"n".repeat(300)}`, content: "x" })).rejects.toThrow("ENAMETOOLONG");
   const tool = TOOLS.find(({ name }) => name === "write_file");
   const prepared = await tool?.prepare({ path: "run.sh", content: "mine" }, at.path);
   expect(prepared?.changes).toEqual([{ path: join(at.path, "run.sh"), old: expect.stringContaining("two"), new: "mine" }]);
   writeFileSync(join(at.path, "run.sh"), "yours");
-  await expect(prepared?.run(never, () => {})).rejects.toThrow("changed meanwhile");
+  await expect(prepared?.run(never, () => {})).rejects.toThrow("has changed");
   expect(readFileSync(join(at.path, "run.sh"), "utf8")).toBe("yours");
 });
 
@@ -133,7 +133,7 @@ test("a command runs in the directory; its output is kept at both ends, and it e
     new RegExp(`${at.path}[\\s\\S]*\\[exit code 3\\]$`),
   );
   const long = await use(at.path, "run_command", { command: "seq 1 100000" });
-  expect(long).toMatch(/^1\n2\n[\s\S]*bytes are left out here\.\][\s\S]*100000\n\[exit code 0\]$/);
+  expect(long).toMatch(/^1\n2\n[\s\S]*bytes are omitted here\.\][\s\S]*100000\n\[exit code 0\]$/);
   expect(long.length).toBeLessThan(41_000);
   expect(await use(at.path, "run_command", { command: "printf x; sleep 1000", timeout: 1 })).toBe("x\n[ended after 1 s]");
   expect(await use(at.path, "run_command", { command: "kill -9 $$" })).toBe("[ended by SIGKILL]");

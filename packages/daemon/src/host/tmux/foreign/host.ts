@@ -243,7 +243,7 @@ export class ForeignHost implements Host {
     const directory = runDirectory(this.#home, run.session, run.run);
     if (!recorderDied(directory)) return undefined;
     const place = readPlace(directory);
-    return recorderSaid(directory) ?? (place && runs(place) ? { why: "the pane's pipe was taken away", at: null } : undefined);
+    return recorderSaid(directory) ?? (place && runs(place) ? { why: "the pane's pipe was removed", at: null } : undefined);
   }
 
   async reopenRecording(run: RunId, prefix: string): Promise<boolean> {
@@ -354,8 +354,8 @@ export class ForeignHost implements Host {
     const directory = runDirectory(this.#home, run.session, run.run);
     const place = readPlace(directory);
     if (this.#tmux && place?.pane) return { tmux: this.#tmux, pane: place.pane, place, directory };
-    throw new HoldfastError("not_in_reach", "it runs on a terminal that only its user can reach", {
-      hint: "go on with its conversation once it has ended: holdfast resume NAME",
+    throw new HoldfastError("not_in_reach", "its terminal is one that only its user can reach", {
+      hint: "resume its conversation after its end: holdfast resume NAME",
     });
   }
 
@@ -364,7 +364,7 @@ export class ForeignHost implements Host {
     const reached = this.#reached(run);
     if (!runs(reached.place)) throw programEnded();
     if (!isSuspended(reached.place.process.pid)) return reached;
-    throw new HoldfastError("not_in_reach", "it is suspended: what is typed now would go to the shell it was started from", {
+    throw new HoldfastError("not_in_reach", "it is suspended: typed input would go to the shell it was started from", {
       hint: "attach, and bring it back with fg: holdfast attach NAME",
     });
   }
@@ -387,8 +387,8 @@ export class ForeignHost implements Host {
 }
 
 function paneGone(): HoldfastError {
-  return new HoldfastError("not_in_reach", "the pane it was in is not there any more", {
-    hint: "see what is known of it: holdfast show NAME",
+  return new HoldfastError("not_in_reach", "its pane no longer exists", {
+    hint: "see its details: holdfast show NAME",
   });
 }
 

@@ -20,7 +20,7 @@ export class PanesOfOthers implements ForeignPanes {
     const answer = await this.#tmux.ask(socket, ["display-message", "-p", "#{pid}", ";", ...PANES]);
     if ("gone" in answer) {
       throw new HoldfastError("not_adoptable", `no tmux server answers at ${socket} (${answer.said})`, {
-        hint: "see what there is: holdfast adopt --list",
+        hint: "list candidates: holdfast adopt --list",
       });
     }
     const [said, ...lines] = answer.lines;

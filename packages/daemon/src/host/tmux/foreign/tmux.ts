@@ -39,8 +39,8 @@ export class ForeignTmux {
   async told(socket: string, words: readonly string[], input?: Uint8Array): Promise<string[]> {
     const answer = await this.ask(socket, words, input);
     if ("lines" in answer) return answer.lines;
-    throw new HoldfastError("not_in_reach", `the pane is not there any more (${answer.said})`, {
-      hint: "see what is known of it: holdfast show NAME",
+    throw new HoldfastError("not_in_reach", `the pane no longer exists (${answer.said})`, {
+      hint: "see its details: holdfast show NAME",
     });
   }
 }

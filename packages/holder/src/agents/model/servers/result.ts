@@ -7,7 +7,11 @@ type Content = CallToolResult["content"][number];
 export function textOfResult({ content, structuredContent, isError }: CallToolResult): { text: string; ok: boolean } {
   const said = content.map(textOf).filter((text) => text !== "");
   const text =
-    said.length > 0 ? said.join("\n") : structuredContent === undefined ? "[It answered nothing.]" : JSON.stringify(structuredContent);
+    said.length > 0
+      ? said.join("\n")
+      : structuredContent === undefined
+        ? "[The server returned an empty result.]"
+        : JSON.stringify(structuredContent);
   return { text: ends(text), ok: isError !== true };
 }
 
@@ -15,7 +19,7 @@ function textOf(content: Content): string {
   if (content.type === "text") return content.text;
   if (content.type === "resource_link") return content.uri;
   if (content.type === "resource") return "text" in content.resource ? content.resource.text : content.resource.uri;
-  return `[${content.type}, ${content.mimeType}: the agent takes only text]`;
+  return `[${content.type}, ${content.mimeType}: the agent accepts only text]`;
 }
 
 /** The beginning and the end of what is too long. */
@@ -24,5 +28,5 @@ function ends(text: string): string {
   const half = MOST_BYTES / 2;
   if (bytes.length <= MOST_BYTES) return text;
   const [head, tail] = [bytes.subarray(0, half).toString(), bytes.subarray(-half).toString()];
-  return `${head.replace(/\uFFFD+$/, "")}\n[${bytes.length - MOST_BYTES} bytes are left out here.]\n${tail.replace(/^\uFFFD+/, "")}`;
+  return `${head.replace(/\uFFFD+$/, "")}\n[${bytes.length - MOST_BYTES} bytes are omitted here.]\n${tail.replace(/^\uFFFD+/, "")}`;
 }

@@ -69,7 +69,7 @@ export class Server {
     { signal, onProgress }: { signal: AbortSignal; onProgress(progress: Progress): void },
   ): Promise<Used> {
     const link = this.#link;
-    if (this.#state !== "there" || link === undefined) return { text: `the server ${this.name} is not there`, ok: false };
+    if (this.#state !== "there" || link === undefined) return { text: `the server ${this.name} is not running`, ok: false };
     try {
       return textOfResult(await link.call(what, { signal, onProgress }));
     } catch (error) {
@@ -113,10 +113,10 @@ export class Server {
 
   #ended(link: Link): void {
     if (this.#state !== "there" || this.#link !== link) return;
-    this.#gone("has ended", link.lastWords, "Its tools answer an error; with the next turn it is started again.");
+    this.#gone("has ended", link.lastWords, "Calls of its tools fail; the next turn starts it again.");
   }
 
-  #gone(how: string, lastWords: string, consequence = "Its tools are missing."): void {
+  #gone(how: string, lastWords: string, consequence = "Its tools are not available."): void {
     this.#state = "gone";
     if (this.#closed) return;
     const line = lastWords.trimEnd().split("\n").at(-1)?.trim() ?? "";
@@ -131,8 +131,8 @@ export class Server {
 
 function whyNot(error: unknown, { command: [program = ""] }: ServerOrder): string {
   const { code, message } = error as NodeJS.ErrnoException;
-  if (code === "ENOENT") return `there is no program ${program}`;
-  if (/Connection closed/i.test(message)) return "it ended before it was there";
+  if (code === "ENOENT") return `the program ${program} does not exist`;
+  if (/Connection closed/i.test(message)) return "it ended while starting";
   return message.length > LONGEST_REASON ? `${message.slice(0, LONGEST_REASON)}…` : message;
 }
 

@@ -19,7 +19,7 @@ test("one that is late is waited for no longer than is said, and told once; anot
       return servers.tools().length;
     })
     .toBe(8);
-  expect(servers.takeNotices()).toMatchObject([{ about: "tools", title: "the MCP server mute is not there yet" }]);
+  expect(servers.takeNotices()).toMatchObject([{ about: "tools", title: "the MCP server mute is not ready yet" }]);
   expect(servers.takeNotices()).toEqual([]);
 });
 
@@ -41,11 +41,11 @@ test("what a tool answers is text for the model, and of what is long the beginni
   const image = { type: "image" as const, data: "AA==", mimeType: "image/png" };
   const file = { type: "resource" as const, resource: { uri: "file:///a", text: "of a file" } };
   expect(textOfResult({ content: [text("one"), image, file] })).toEqual({
-    text: "one\n[image, image/png: the agent takes only text]\nof a file",
+    text: "one\n[image, image/png: the agent accepts only text]\nof a file",
     ok: true,
   });
   expect(textOfResult({ content: [], structuredContent: { a: 1 }, isError: true })).toEqual({ text: '{"a":1}', ok: false });
-  expect(textOfResult({ content: [] }).text).toBe("[It answered nothing.]");
+  expect(textOfResult({ content: [] }).text).toBe("[The server returned an empty result.]");
   const long = textOfResult({ content: [text(`begin ${"ü".repeat(50_000)} end`)] }).text;
-  expect(long).toMatch(/^begin ü+\n\[60010 bytes are left out here\.\]\nü+ end$/);
+  expect(long).toMatch(/^begin ü+\n\[60010 bytes are omitted here\.\]\nü+ end$/);
 });

@@ -79,7 +79,7 @@ function notYet(name: string): Notice {
   return {
     about: "tools",
     severity: "warning",
-    title: `the MCP server ${name} is not there yet`,
-    description: "The turn goes on without its tools; they come as soon as it is.",
+    title: `the MCP server ${name} is not ready yet`,
+    description: "The turn continues without its tools until it is.",
   };
 }

@@ -10,7 +10,7 @@ const PASSED_OVER = new Set([".git", "node_modules"]);
 
 export const listFiles = defineTool({
   name: "list_files",
-  description: "Lists a directory of the session's; with `glob`, such as **/*.ts, all files below it that fit.",
+  description: "Lists a directory inside the session's directory; with `glob`, such as **/*.ts, all matching files below it.",
   kind: "search",
   input: z.strictObject({ path: z.optional(z.string()), glob: z.optional(z.string()) }),
   title: ({ path = ".", glob: pattern }) => `List ${pattern === undefined ? path : `${pattern} in ${path}`}`,
@@ -22,9 +22,9 @@ export const listFiles = defineTool({
       changes: [],
       async run() {
         const found = await stat(directory).catch(() => undefined);
-        if (!found?.isDirectory()) throw new Refusal(found ? `${name} is a file: read_file reads it` : `there is no ${name}`);
+        if (!found?.isDirectory()) throw new Refusal(found ? `${name} is a file: read it with read_file` : `${name} does not exist`);
         const entries = pattern === undefined ? await below(directory) : await fitting({ root, directory, pattern });
-        const more = entries.length > MOST_ENTRIES ? [`[There are more than ${MOST_ENTRIES}: ask for a part of them.]`] : [];
+        const more = entries.length > MOST_ENTRIES ? [`[There are more than ${MOST_ENTRIES} entries: narrow the request.]`] : [];
         return { text: [...entries.slice(0, MOST_ENTRIES), ...more].join("\n") || "[nothing]", ok: true };
       },
     };

@@ -6,7 +6,7 @@ import { defineTool } from "./tool.ts";
 
 export const readFile = defineTool({
   name: "read_file",
-  description: `Reads a text file of the session's directory: at most ${MOST_LINES} lines at once, from line \`offset\` (counted from 1) on.`,
+  description: `Reads a text file in the session's directory: at most ${MOST_LINES} lines per call, from line \`offset\` (counted from 1).`,
   kind: "read",
   input: z.strictObject({
     path: z.string(),
@@ -28,10 +28,10 @@ export const readFile = defineTool({
 
 async function lines(path: string, { name, from, count }: { name: string; from: number; count: number }): Promise<string> {
   const found = await stat(path).catch(() => undefined);
-  if (found === undefined) throw new Refusal(`there is no ${name}`);
-  if (found.isDirectory()) throw new Refusal(`${name} is a directory: list_files shows what is in it`);
+  if (found === undefined) throw new Refusal(`${name} does not exist`);
+  if (found.isDirectory()) throw new Refusal(`${name} is a directory: list it with list_files`);
   // A pipe or a device would never end.
-  if (!found.isFile()) throw new Refusal(`${name} is no file`);
+  if (!found.isFile()) throw new Refusal(`${name} is not a file`);
   await using file = await open(path).catch((error: NodeJS.ErrnoException) => {
     throw new Refusal(`${name} cannot be read: ${error.code}`);
   });
@@ -43,10 +43,10 @@ async function lines(path: string, { name, from, count }: { name: string; from: 
     if (number < from) continue;
     if (line.includes("\0")) return `${name} is not text: ${found.size} bytes`;
     if (said.length === count || bytes > MOST_BYTES)
-      return `${said.join("\n")}\n[There is more, from line ${number} on: read it with offset ${number}.]`;
+      return `${said.join("\n")}\n[The file continues at line ${number}: read it with offset ${number}.]`;
     bytes += Buffer.byteLength(line) + 1;
-    said.push(line.length > MOST_BYTES ? `${line.slice(0, MOST_BYTES)} [The line goes on.]` : line);
+    said.push(line.length > MOST_BYTES ? `${line.slice(0, MOST_BYTES)} [The line continues.]` : line);
   }
-  if (said.length === 0) return number === 0 ? "[The file is empty.]" : `[The file ends with line ${number}.]`;
+  if (said.length === 0) return number === 0 ? "[The file is empty.]" : `[The file ends at line ${number}.]`;
   return said.join("\n");
 }

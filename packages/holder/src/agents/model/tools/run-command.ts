@@ -11,7 +11,7 @@ const LONGEST_TITLE = 160;
 
 export const runCommand = defineTool({
   name: "run_command",
-  description: `Runs a shell command (sh -c) in the session's directory, with nothing on its input. After \`timeout\` seconds (${USUAL_S} unless told, at most ${LONGEST_S}) it is ended.`,
+  description: `Runs a shell command (sh -c) in the session's directory, without input. It is ended after \`timeout\` seconds (default ${USUAL_S}, at most ${LONGEST_S}).`,
   kind: "execute",
   leave: "execute",
   input: z.strictObject({
@@ -61,7 +61,7 @@ function endsOf(streams: readonly Readable[]): () => string {
     });
   return () => {
     const missing = all - head.length - tail.length;
-    const text = missing > 0 ? `${head}\n[${missing} bytes are left out here.]\n${tail}` : `${Buffer.concat([head, tail])}`;
+    const text = missing > 0 ? `${head}\n[${missing} bytes are omitted here.]\n${tail}` : `${Buffer.concat([head, tail])}`;
     return text === "" || text.endsWith("\n") ? text : `${text}\n`;
   };
 }

@@ -13,7 +13,7 @@ const LONGEST_LINE = 400;
 export const searchFiles = defineTool({
   name: "search_files",
   description:
-    "Searches the files of the session's directory for an extended regular expression (as grep -E); `path` narrows it to a file or a directory.",
+    "Searches the files of the session's directory for an extended regular expression (as grep -E); `path` limits the search to a file or a directory.",
   kind: "search",
   input: z.strictObject({ pattern: z.string().check(z.minLength(1)), path: z.optional(z.string()) }),
   title: ({ pattern, path }) => `Search for ${pattern}${path === undefined ? "" : ` in ${path}`}`,
@@ -31,8 +31,8 @@ export const searchFiles = defineTool({
                 signal,
               )
             : byGit;
-        if (lines.length === 0 && code === 1) return { text: "[nothing found]", ok: true };
-        if (lines.length === 0) throw new Refusal(`it cannot be searched for: ${stderr.trim()}`);
+        if (lines.length === 0 && code === 1) return { text: "[no matches]", ok: true };
+        if (lines.length === 0) throw new Refusal(`the search failed: ${stderr.trim()}`);
         return { text: lines.join("\n"), ok: true };
       },
     };
@@ -66,6 +66,6 @@ async function search(what: Omit<Start, "signal">, signal: AbortSignal): Promise
   const { code } = await how;
   const lines = text.split("\n").filter((line) => line !== "");
   const most = lines.slice(0, MOST_ENTRIES).map((line) => (line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line));
-  const more = text.length > MOST_BYTES || lines.length > MOST_ENTRIES ? ["[There is more: search for less, or in a part of it.]"] : [];
+  const more = text.length > MOST_BYTES || lines.length > MOST_ENTRIES ? ["[There are more matches: narrow the pattern or the path.]"] : [];
   return { code, lines: [...most, ...more], stderr: complaint() };
 }

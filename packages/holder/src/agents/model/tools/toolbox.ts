@@ -63,7 +63,7 @@ export class Toolbox {
     // Of a server that is not there it is told that it is not.
     const nameless = unknown.filter((name) => !this.#servers.names.some((server) => meansServer([name], server)));
     if (nameless.length === 0) return undefined;
-    return { about: "tools", severity: "warning", title: `there are no tools called ${nameless.join(", ")}` };
+    return { about: "tools", severity: "warning", title: `there are no tools named ${nameless.join(", ")}` };
   }
 
   #tooMuch(count: number, bytes: number): Notice | undefined {
@@ -72,8 +72,8 @@ export class Toolbox {
     return {
       about: "tools",
       severity: "warning",
-      title: `the ${count} tools of MCP servers would take more than half of the context (${bytes.toLocaleString("en")} bytes): it goes without them`,
-      description: "tools of the agent in config.toml chooses some of them; tokens of its context is the limit.",
+      title: `the ${count} tools of MCP servers need more than half of the context (${bytes.toLocaleString("en")} bytes): they are left out`,
+      description: "choose some of them with tools of the agent in config.toml, or raise its context.tokens.",
     };
   }
 }

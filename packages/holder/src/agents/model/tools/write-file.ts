@@ -12,7 +12,7 @@ const USUAL_MODE = 0o666;
 export const writeFile = defineTool({
   name: "write_file",
   description:
-    "Writes a text file of the session's directory, a new one or in place of what is there. To change a part of a file use edit_file.",
+    "Writes a text file in the session's directory: a new file, or over an existing one. To change a part of a file use edit_file.",
   kind: "edit",
   leave: "edit",
   input: z.strictObject({ path: z.string(), content: z.string() }),
@@ -25,8 +25,7 @@ export const writeFile = defineTool({
 
 export const editFile = defineTool({
   name: "edit_file",
-  description:
-    "Replaces `old` by `new` in a text file of the session's directory. `old` must be in it exactly once, as it stands there, or `all` be true.",
+  description: "Replaces `old` by `new` in a text file in the session's directory. `old` must match exactly once, or `all` must be true.",
   kind: "edit",
   leave: "edit",
   input: z.strictObject({ path: z.string(), old: z.string().check(z.minLength(1)), new: z.string(), all: z.optional(z.boolean()) }),
@@ -35,11 +34,11 @@ export const editFile = defineTool({
     const file = await insideToWrite(root, path);
     const name = nameOf(root, file);
     const old = await textOf(file, name);
-    if (old === null) throw new Refusal(`there is no ${name}: write_file makes one`);
+    if (old === null) throw new Refusal(`${name} does not exist: create it with write_file`);
     const parts = old.split(before);
-    if (parts.length === 1) throw new Refusal(`${name} has no such text: read it again`);
+    if (parts.length === 1) throw new Refusal(`${name} does not contain that text: read it again`);
     if (parts.length > 2 && !all)
-      throw new Refusal(`${name} has that text ${parts.length - 1} times: give more of what is around it, or set all`);
+      throw new Refusal(`${name} contains that text ${parts.length - 1} times: include more of the surrounding text, or set all`);
     return replacement({ root, file, old, content: parts.join(after) });
   },
 });
@@ -51,8 +50,8 @@ function replacement({ root, file, old, content }: { root: string; file: string;
     changes: [{ path: file, old, new: content }],
     async run() {
       // Whoever was asked saw what it would be. Hours may have passed since, and the way there may be another.
-      if ((await insideToWrite(root, file)) !== file) throw new Refusal(`${name} is elsewhere now`);
-      if ((await textOf(file, name)) !== old) throw new Refusal(`${name} was changed meanwhile: read it again`);
+      if ((await insideToWrite(root, file)) !== file) throw new Refusal(`${name} has moved`);
+      if ((await textOf(file, name)) !== old) throw new Refusal(`${name} has changed: read it again`);
       try {
         await mkdir(dirname(file), { recursive: true });
         const mode = (await stat(file).catch(() => undefined))?.mode;
@@ -61,7 +60,7 @@ function replacement({ root, file, old, content }: { root: string; file: string;
       } catch (error) {
         throw new Refusal(`${name} cannot be written: ${(error as NodeJS.ErrnoException).code}`);
       }
-      return { text: old === null ? `${name} is written` : `${name} is changed`, ok: true };
+      return { text: old === null ? `${name} written` : `${name} changed`, ok: true };
     },
   };
 }
@@ -70,7 +69,7 @@ function replacement({ root, file, old, content }: { root: string; file: string;
 async function textOf(path: string, name: string): Promise<string | null> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) return null;
-  if (!found.isFile()) throw new Refusal(`${name} is no file`);
+  if (!found.isFile()) throw new Refusal(`${name} is not a file`);
   const content = await read(path).catch((error: NodeJS.ErrnoException) => {
     throw new Refusal(`${name} cannot be read: ${error.code}`);
   });

@@ -1,0 +1,19 @@
+import type { Command } from "../../command.ts";
+import { configure } from "../../configure.ts";
+
+export const command: Command = {
+  name: "config path",
+  summary: "print the path of your configuration file",
+  usage: "[--project]",
+  onlyReads: true,
+  flags: { project: { summary: "the path of this project's file" } },
+  examples: [
+    ["holdfast config path", "whether the file exists or not"],
+    ["holdfast config path --json", "both paths"],
+  ],
+  async run(context) {
+    const { paths } = configure({ do: "paths" });
+    process.stdout.write(`${context.json ? JSON.stringify(paths) : context.flags.has("project") ? paths.project : paths.user}\n`);
+    return 0;
+  },
+};

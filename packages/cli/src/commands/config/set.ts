@@ -1,0 +1,40 @@
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Command } from "../../command.ts";
+import { configure, inToml, tellDaemon } from "../../configure.ts";
+import { plain } from "../../plain.ts";
+import { shortPath } from "../../table.ts";
+
+export const command: Command = {
+  name: "config set",
+  summary: "change one setting",
+  usage: "KEY VALUE [--project]",
+  description:
+    'VALUE is TOML, or a text without quotes: 30d, true, 64, ["my-agent", "--fast"]. A value that makes no sense is refused, and nothing is\nwritten. Comments and formatting of the file stay. Lists of tables, such as approvals.rules, are changed with config edit.',
+  arguments: "nothing",
+  takesRest: true,
+  flags: { project: { summary: "in .holdfast/config.toml of this project, not in your own file" } },
+  examples: [
+    ["holdfast config set prune.age 7d", "in your own file"],
+    ["holdfast config set keep_awake true", "a switch"],
+    [`holdfast config set agents.mine.command '["my-agent", "--fast"]'`, "a list"],
+    ["holdfast config set workspace.ports 20 --project", "in the project's file"],
+  ],
+  async run(context) {
+    const [key, value, ...more] = [...context.args, ...context.rest];
+    if (key === undefined || value === undefined || more.length > 0) {
+      throw new HoldfastError("usage", "name one key and one value", {
+        hint: "usage: holdfast config set KEY VALUE; quote a value with spaces",
+      });
+    }
+    const project = context.flags.has("project");
+    const { written } = configure({ do: "set", key, value, project });
+    if (context.json) process.stdout.write(`${JSON.stringify(written)}\n`);
+    else if (written?.file) {
+      process.stdout.write(`${plain(written.key)} = ${plain(inToml(written.value))} in ${shortPath(written.file)}\n`);
+      const needsTrust = key === "workspace.setup" || key === "workspace.copy";
+      if (needsTrust) process.stderr.write("Trust it before the next workspace: holdfast trust add\n");
+      if (!project) tellDaemon(context);
+    }
+    return 0;
+  },
+};

@@ -1,0 +1,46 @@
+import type { Session } from "@holdfast/contract";
+import { expect, test } from "vitest";
+import { eventually, TestHome } from "./home.ts";
+
+test.each([
+  [["down", "--grace", "1s"], "--grace needs --all"],
+  [["backup", "create", "--yes"], "--yes is only for backup restore"],
+  [["adopt", "--list", "--name", "x"], "--list takes no --name"],
+  [["adopt", "--list", "--resume-when-ended"], "--list takes no --resume-when-ended"],
+  [["export", "x", "--text", "-", "--force"], "--force is for files"],
+  [["token", "ls", "--scope", "observer"], "create --scope"],
+  [["up", "--insecure-public"], "--listen ADDRESS"],
+  [["chat", "demo", "--base", "main", "-p", "x"], "--base needs --worktree"],
+])("a flag that would be ignored is refused: %j", async (args, what) => {
+  await using home = new TestHome();
+  const { code, stderr } = await home.cli(args);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(what) });
+});
+
+test("chat refuses a model that the agent does not offer, names those that it has, and leaves no session behind", async () => {
+  await using home = new TestHome();
+  const { code, stdout, stderr } = await home.cli(["chat", "demo", "--model", "NONE", "-p", "say hello"]);
+  expect({ code, stdout, stderr }).toEqual({
+    code: 6,
+    stdout: "",
+    stderr:
+      'holdfast: the agent has no model "NONE"; it has demo-small, demo-large\n  choose one of those, or leave out --model and --mode\n',
+  });
+  expect(await home.json<Session[]>(["ls"])).toEqual([]);
+  expect(await home.ok(["chat", "demo", "--model", "demo-large", "-p", "say hello"])).toBe("hello\n");
+});
+
+test("send to a session that its budget ended names the budget and the command that raises it", async () => {
+  await using home = new TestHome();
+  await home.ok(["spawn", "demo", "--chat", "--name", "talk", "--budget", "turns=1"]);
+  await home.ok(["send", "talk", "say one", "--wait"]);
+  await eventually(async () => (await home.json<Session>(["show", "talk"])).status === "stopped");
+  expect(await home.cli(["send", "talk", "say two"])).toMatchObject({
+    code: 6,
+    stderr:
+      "holdfast: talk has used up its budget: turn limit 1 reached (1 used)\n" +
+      "  raise the limit: holdfast resume talk --budget turns=2; then send the message again\n",
+  });
+  await home.ok(["resume", "talk", "--budget", "turns=2"]);
+  expect(await home.ok(["send", "talk", "say two", "--wait"])).toBe("two\n");
+});
