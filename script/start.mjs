@@ -1,5 +1,5 @@
 /** npm start: from a fresh clone to an agent that waits for an approval, then the commands to try next. The session keeps running. */
-import { askInDemo, ensureDemo } from "./demo.mjs";
+import { ensureAskingDemo } from "./demo.mjs";
 import { holdfast, typed } from "./holdfast.mjs";
 import { say } from "./root.mjs";
 import { ensureBuilt } from "./setup.mjs";
@@ -7,8 +7,7 @@ import { ensureBuilt } from "./setup.mjs";
 try {
   await ensureBuilt();
   holdfast(["up"], { stdout: "inherit" });
-  const { name, what } = ensureDemo();
-  askInDemo(name);
+  const { name, what } = ensureAskingDemo();
   console.log(`${what}\n`);
   holdfast(["ls"], { stdout: "inherit" });
   console.log(`\n${nextCommands(name)}`);

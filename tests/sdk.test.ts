@@ -1,4 +1,4 @@
-/** The SDK as a program has it: sessions, events, approvals, messages, terminals. */
+/** The SDK as programs use it: sessions, events, approvals, messages, terminals. */
 import { execFile } from "node:child_process";
 import { existsSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -10,7 +10,7 @@ import { TestRepository } from "./repository.ts";
 
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
-/** A program of a user's own, in the home's directory. */
+/** A user's own program, in the home's directory. */
 function program(home: TestHome, code: string): string {
   const modules = path.join(home.root, "node_modules");
   if (!existsSync(modules)) symlinkSync(path.join(ROOT, "node_modules"), modules);
@@ -40,7 +40,7 @@ for (const host of ["tmux", "native"] as const) {
 
     await session.stop({ graceMs: 500 });
     expect(session.status).toBe("stopped");
-    // A second time there is nothing to end.
+    // A second stop has nothing to end.
     await session.stop();
     expect(await holdfast.sessions.list()).toEqual([]);
     await session.start();
@@ -53,7 +53,7 @@ for (const host of ["tmux", "native"] as const) {
   });
 }
 
-test("a session in a worktree says its workspace, and a conversation takes input and gives output like a terminal", async () => {
+test("a session in a worktree has its workspace, and a conversation takes input and gives output like a terminal", async () => {
   await using home = new TestHome();
   await home.ok(["up"]);
   const repo = new TestRepository(home);
@@ -73,7 +73,7 @@ test("a session in a worktree says its workspace, and a conversation takes input
   expect(followed.join("")).toBe("hello there\nand this\n");
 });
 
-test("what is waited for comes, is late, or can come no more", async () => {
+test("a wait succeeds, times out, or fails because it cannot succeed any more", async () => {
   await using home = new TestHome();
   await home.ok(["up"]);
   using holdfast = home.sdk();
@@ -86,10 +86,12 @@ test("what is waited for comes, is late, or can come no more", async () => {
   const idle = session.waitFor("idle");
   await session.sendInput("go");
   await expect(idle).rejects.toMatchObject({ code: "session_ended" });
+  // The session has ended already: no event follows that could end the wait.
+  await expect(session.waitFor("idle", { timeoutMs: 30_000 })).rejects.toMatchObject({ code: "session_ended" });
   await expect(session.waitFor("working", { signal: AbortSignal.abort("no") })).rejects.toMatchObject({ name: "AbortError", cause: "no" });
 });
 
-test("events come with a cursor, from which they are followed without a gap or a double while the daemon is killed", async () => {
+test("events have a cursor, from which they continue without gap or duplicate across a daemon kill", async () => {
   await using home = new TestHome();
   await home.ok(["up"]);
   using holdfast = home.sdk();
@@ -110,7 +112,7 @@ test("events come with a cursor, from which they are followed without a gap or a
   await expect(following).rejects.toMatchObject({ name: "AbortError" });
   expect(seen.map((event) => event.type === "session.created" && event.data.name)).toEqual(["a", "b", "c"]);
 
-  // Another program, later, from the same place.
+  // Another program, later, from the same cursor.
   const again: string[] = [];
   for await (const { type, cursor } of holdfast.events({ after: seen[0]?.cursor ?? "", types: ["session.created"] })) {
     again.push(type);
@@ -120,7 +122,7 @@ test("events come with a cursor, from which they are followed without a gap or a
   await expect(holdfast.events({ after: "otherepoch:1" }).next()).rejects.toMatchObject({ code: "cursor_gone" });
 });
 
-test("approvals are watched and answered: those that wait already, and those that come", async () => {
+test("approvals are watched and answered: those already open, and new ones", async () => {
   await using home = new TestHome();
   await home.ok(["up"]);
   using holdfast = home.sdk();
@@ -145,7 +147,7 @@ test("approvals are watched and answered: those that wait already, and those tha
   expect(await holdfast.approvals.list({ all: true })).toHaveLength(2);
 });
 
-test("messages have receipts, and one that cannot arrive says why", async () => {
+test("messages have receipts, and a message that cannot arrive has a reason", async () => {
   await using home = new TestHome();
   await home.ok(["up"]);
   using holdfast = home.sdk();
@@ -159,7 +161,7 @@ test("messages have receipts, and one that cannot arrive says why", async () => 
   expect(await holdfast.messages.cancel(queued.id)).toMatchObject({ state: "cancelled" });
   await expect(holdfast.messages.wait(queued.id, "replied")).rejects.toMatchObject({ code: "message_failed" });
   expect(await holdfast.messages.list({ session: "api", state: ["replied"] })).toHaveLength(1);
-  // Its agent dies: nobody is kept waiting, and its next run is given it.
+  // The agent dies: the wait ends, and the next run gets the message.
   const { id: held } = await session.send("say still meant");
   const waiting = expect(holdfast.messages.wait(held, "replied")).rejects.toMatchObject({ code: "session_ended" });
   process.kill((await home.session("api")).pid ?? 0, "SIGKILL");
@@ -167,7 +169,7 @@ test("messages have receipts, and one that cannot arrive says why", async () => 
   await home.ok(["resume", "api"]);
   expect(await holdfast.messages.wait(held, "replied")).toMatchObject({ reply: "still meant" });
 
-  // To a person, who reads it once, and answers.
+  // To a person, who reads it once and answers.
   const { actor } = await holdfast.status();
   const { id } = await holdfast.messages.sendToPerson(actor, "look at the plan");
   const received = holdfast.messages.receive();
@@ -179,7 +181,7 @@ test("messages have receipts, and one that cannot arrive says why", async () => 
 });
 
 for (const host of ["tmux", "native"] as const) {
-  test(`a terminal shows the screen and what comes, takes keys and a size, and leaves the session running: ${host}`, async () => {
+  test(`a terminal shows the screen and new output, takes keys and a size, and leaves the session running: ${host}`, async () => {
     await using home = new TestHome();
     await home.ok(["up"]);
     using holdfast = home.sdk();
@@ -204,7 +206,7 @@ for (const host of ["tmux", "native"] as const) {
   });
 }
 
-test("groups: members, a coordinator, and values that many change at once without one lost", async () => {
+test("groups: members, a coordinator, and values that survive concurrent updates", async () => {
   await using home = new TestHome();
   await home.ok(["up"]);
   using holdfast = home.sdk();
@@ -218,7 +220,7 @@ test("groups: members, a coordinator, and values that many change at once withou
   await expect(stale).rejects.toMatchObject({ code: "stale_value", details: { current: { value: { step: 1 }, revision } } });
   await Promise.all(Array.from({ length: 20 }, () => holdfast.groups.update("team", "count", (count) => Number(count ?? 0) + 1)));
   expect(await holdfast.groups.value("team", "count")).toMatchObject({ value: 20 });
-  // Below it begins with the value above, and changes its own.
+  // The child group starts with its parent's value, and changes its own.
   await holdfast.groups.create("team/below");
   await holdfast.groups.update("team/below", "count", (count) => Number(count) + 1);
   expect(await holdfast.groups.value("team/below", "count")).toMatchObject({ value: 21, group: "team/below" });
@@ -258,7 +260,7 @@ test("groups: members, a coordinator, and values that many change at once withou
   expect(await holdfast.groups.list()).toEqual([]);
 });
 
-test("connect starts the daemon where none runs, unless it is told not to", async () => {
+test("connect starts a daemon if none runs, unless told not to", async () => {
   await using home = new TestHome();
   const told = await printed(
     home,
@@ -280,7 +282,7 @@ test("connect starts the daemon where none runs, unless it is told not to", asyn
   expect(missing).toMatch(/^daemon_unreachable the daemon is not running, and holdfast cannot be started/);
 });
 
-test("inside a session a program acts as the session; a token that is wrong or has too little scope is told apart", async () => {
+test("inside a session a program acts as the session; a wrong token and a too narrow scope have distinct errors", async () => {
   await using home = new TestHome();
   await home.ok(["up"]);
   const { listen } = await home.json<{ listen: { url: string } }>(["up", "--listen", "127.0.0.1:0"]);

@@ -1,6 +1,6 @@
 /**
- * One session, as a program has it: what was last known of it, and all that can be done with it. A terminal and a conversation are used alike;
- * what only one of them has says so (`has_no_terminal`, `not_a_conversation`).
+ * One session: its last known state and its methods. Terminals and conversations share most methods; a method that needs the other kind fails with
+ * `has_no_terminal` or `not_a_conversation`.
  */
 import type { PlacedEntry } from "@holdfast/contract/conversation-endpoints";
 import type { Screen } from "@holdfast/contract/holder";
@@ -16,25 +16,25 @@ import { type AttachOptions, openTerminal, type Terminal } from "./terminal.ts";
 import { withTimeout } from "./timeout.ts";
 
 export interface StartOptions {
-  /** Begin a new conversation in place of going on with the agent's own. */
+  /** Begin a new conversation instead of continuing the agent's last one. */
   fresh?: boolean;
-  /** Allow it more: a limit of its budget that is used up keeps it from starting. */
+  /** Raise the budget: a session cannot start while a limit is used up. */
   budget?: { turns?: number | null; minutes?: number | null; tokens?: number | null; cost?: number | null };
-  /** Variables that take the place of those of the same name, from now on: a key that was rotated. */
+  /** Variables to add or replace from now on, such as a rotated key. */
   env?: Record<string, string>;
 }
 
 export interface StopOptions {
-  /** How long its processes have to end by themselves; then they are killed. 5000 where nothing is said. */
+  /** Time for processes to end before they are killed; 5000 by default. */
   graceMs?: number;
-  /** Also every session that descends from it. */
+  /** Also stop every session that descends from this one. */
   tree?: boolean;
 }
 
 export interface OutputOptions {
-  /** Which run; the last one where nothing is said. */
+  /** Number of the run; the last run by default. */
   run?: number;
-  /** From this byte on. */
+  /** First byte to read. */
   from?: number;
   signal?: AbortSignal;
 }
@@ -44,7 +44,7 @@ export interface WaitOptions {
   signal?: AbortSignal;
 }
 
-/** One session: what was last known of it, and all that can be done with it. */
+/** One session: its last known state and its methods. */
 export class Session {
   readonly #client: HoldfastClient;
   #record: SessionRecord;
@@ -68,27 +68,27 @@ export class Session {
     return this.#record.name;
   }
 
-  /** Where it works, where that is a workspace of Holdfast's; `record.cwd` is the directory in any case. */
+  /** The session's workspace, if Holdfast manages one. `record.cwd` is the working directory in any case. */
   get workspace(): SessionRecord["workspace"] {
     return this.#record.workspace;
   }
 
-  /** As it was last known. */
+  /** The last known status. `refresh` updates it. */
   get status(): SessionStatus {
     return this.#record.status;
   }
 
-  /** Asks what it is now. */
+  /** Fetches the current state. */
   async refresh(signal?: AbortSignal): Promise<this> {
     return this.#know(await this.#client.call("getSession", this.#named, signal));
   }
 
-  /** Starts a session that was created with `start: false`, or the next run of one that has ended, with the agent's own conversation. */
+  /** Starts a session that was created with `start: false`, or the next run of an ended session, which continues the agent's conversation. */
   async start(options: StartOptions = {}): Promise<this> {
     return this.#know(await this.#client.call("resumeSession", { ...this.#named, body: options }));
   }
 
-  /** Ends every process of its run, whatever they started; answers when all are gone. One that has ended already is left as it is. */
+  /** Stops every process of the run, including all descendants, and resolves when all are gone. Does nothing if the session has ended. */
   async stop(options: StopOptions = {}): Promise<this> {
     try {
       const { session } = await this.#client.call("stopSession", { ...this.#named, body: options });
@@ -99,7 +99,7 @@ export class Session {
     }
   }
 
-  /** Removes its record and its files. It must have ended. `tree`: and all sessions that descend from it. */
+  /** Removes the record and the files of an ended session. `tree`: also of all sessions that descend from it. */
   async remove(options: { tree?: boolean } = {}): Promise<void> {
     await this.#client.call("removeSession", { ...this.#named, query: options });
   }
@@ -108,30 +108,30 @@ export class Session {
     return this.#know(await this.#client.call("renameSession", { ...this.#named, body: { name } }));
   }
 
-  /** Types a line into its terminal, with Enter behind it; to a conversation it is the next turn. `send` says how far it came. */
+  /** Types a line into the terminal and presses Enter. In a conversation the line is the next turn. `send` returns receipts. */
   async sendInput(text: string, options: { enter?: boolean; force?: boolean } = {}): Promise<void> {
     if (this.#record.kind === "conversation") await this.send(text);
     else await this.#client.call("sendText", { ...this.#named, body: { text, ...options } });
   }
 
-  /** Presses keys by their names: `Escape`, `Up`, `C-c`, `Enter`. */
+  /** Presses keys by name: `Escape`, `Up`, `C-c`, `Enter`. */
   async pressKeys(...keys: string[]): Promise<void> {
     await this.#client.call("pressKeys", { ...this.#named, body: { keys } });
   }
 
-  /** All that it said: the bytes its program printed, or the words of a conversation's agent. */
+  /** The complete output of a run: the bytes its program printed, or the text of a conversation's agent. */
   async getOutput(options: OutputOptions = {}): Promise<Uint8Array> {
     const parts: Uint8Array[] = [];
     for await (const part of await this.#output(options, false)) parts.push(part);
     return joined(parts);
   }
 
-  /** The same as it comes, until its run has ended. */
+  /** The same output as it arrives, until the run ends. */
   async *followOutput(options: OutputOptions = {}): AsyncGenerator<Uint8Array> {
     yield* await this.#output(options, true);
   }
 
-  /** A conversation's entries, from a cursor on: those that are there, or with `follow` those that come too, until it has ended. */
+  /** Entries of a conversation after a cursor: the existing ones or, with `follow`, also new ones until the conversation ends. */
   async *transcript(options: { after?: string; follow?: boolean; signal?: AbortSignal } = {}): AsyncGenerator<PlacedEntry> {
     const { after = "0.0", follow = false, signal } = options;
     if (follow) return yield* followEntries(this.#client, { session: this.id, after, ...(signal ? { signal } : {}) });
@@ -148,39 +148,36 @@ export class Session {
     return this.#client.call("getScreen", this.#named, signal);
   }
 
-  /** Its terminal, live. */
+  /** Attaches to the session's terminal. */
   attach(options: AttachOptions = {}): Promise<Terminal> {
     return openTerminal(this.#client, this.id, options);
   }
 
-  /** Says something to its agent, when that can be done safely. With `until` it answers when the message has come that far. */
+  /** Sends a message to the agent, delivered when it is safe. With `until` it resolves when the message has reached that state. */
   send(text: string, options: SendOptions = {}): Promise<Message> {
     return sendMessage(this.#client, this.id, { text, ...options });
   }
 
   /**
-   * Interrupts its turn, and answers when that has ended; what the agent said so far stays. False: no turn ran. Throws `cancel_ignored` where the
-   * agent keeps working. `waitMs`: how long it may take after each step; 0: it is told, and nobody looks.
+   * Interrupts the turn and resolves when it has ended; the agent's text so far is kept. False if no turn was running. Throws `cancel_ignored` if the
+   * agent keeps working. `waitMs` limits the wait after each step; 0 does not wait.
    */
   async cancel(options: { waitMs?: number } = {}): Promise<boolean> {
     return (await this.#client.call("cancelTurn", { ...this.#named, body: options })).cancelled;
   }
 
-  /** Its open approvals. */
+  /** The session's open approvals. */
   async approvals(): Promise<WaitingApproval[]> {
     const { approvals } = await this.#client.call("listApprovals", { query: { session: this.id } });
     return approvals.map((approval) => approvalOf(this.#client, approval));
   }
 
-  /** Its events. */
+  /** The session's events. */
   events(options: Omit<EventOptions, "session"> = {}): AsyncGenerator<JournalEvent> {
     return followEvents(this.#client, { ...options, session: this.id });
   }
 
-  /**
-   * Waits until it has one of these statuses, or is what a condition says. One that has ended and so will not come to it is an error
-   * (`session_ended`), unless `ended` is what is waited for.
-   */
+  /** Waits for a status, `ended` or a condition. Throws `session_ended` if the session ends first. */
   async waitFor(what: SessionStatus | "ended" | ((session: this) => boolean), options: WaitOptions = {}): Promise<this> {
     const holds =
       typeof what === "function"
@@ -189,20 +186,24 @@ export class Session {
     return withTimeout(options, `${this.name} is not ${typeof what === "function" ? "in the awaited state" : what} yet`, async (signal) => {
       const { cursor, sessions } = await this.#client.call("listSessions", { query: { names: [this.id] } }, signal);
       if (sessions[0]) this.#know(sessions[0]);
-      if (holds(this)) return this;
+      const reached = () => {
+        if (holds(this)) return true;
+        if (hasEnded(this.status) && this.record.restartAt === null)
+          throw errorOf("session_ended", `${this.name} ended first (${this.status})`, { hint: "start() begins its next run" });
+        return false;
+      };
+      if (reached()) return this;
       for await (const event of this.events({ after: cursor, signal })) {
         if (event.type === "session.removed") throw errorOf("session_removed", `${this.name} was removed`);
         if (!/^(session|approval|turn)\./.test(event.type)) continue;
         await this.refresh(signal);
-        if (holds(this)) return this;
-        if (hasEnded(this.status) && this.record.restartAt === null)
-          throw errorOf("session_ended", `${this.name} ended first (${this.status})`, { hint: "start() begins its next run" });
+        if (reached()) return this;
       }
       return this;
     });
   }
 
-  /** As JSON: its record. */
+  /** The session's record, as JSON. */
   toJSON(): SessionRecord {
     return this.#record;
   }

@@ -9,8 +9,7 @@ export const command: Command = {
   onlyReads: true,
   printsJson: true,
   usage: "[-f] [--after [EPOCH:]SEQ] [--session NAME | --group GROUP] [--type T]",
-  description:
-    "Starts at the first event, or after a cursor. seq counts from 1 without gaps; continue with the last one you saw and you miss nothing.",
+  description: "Starts at the first event that is kept, or after a cursor. Continue after the last seq you saw, and you miss nothing.",
   flags: {
     follow: { summary: "keep running and print new events", short: "f" },
     after: { value: "CURSOR", summary: "events after this cursor: SEQ, or EPOCH:SEQ", complete: "nothing" },

@@ -1,5 +1,5 @@
 /**
- * Agents of a person's own, from config.toml:
+ * User-defined agents, from config.toml:
  *
  *   [agents.mine]
  *   command = ["my-agent", "--fast"]
@@ -10,7 +10,7 @@
  *   line = "esc to cancel"
  *   turn = "working"
  *
- * A table with the name of a built-in agent changes what it names and leaves the rest. What `exec` and `model` say is in own-agent.ts.
+ * A table with the name of a built-in agent changes only the keys it contains. own-agent.ts reads `exec` and `model`.
  */
 import { checkName, type HoldfastError, type KnownKeys, WAITS } from "@holdfast/contract";
 import { BACKGROUND, BACKGROUND_KEYS, readBackground } from "./background.ts";
@@ -20,7 +20,7 @@ import type { Profile } from "./profile.ts";
 import type { ScreenRule } from "./status/screen-rules.ts";
 import { TableReader } from "./table-reader.ts";
 
-/** Every key below that is read; another one is most likely a slip. */
+/** Every key that is read below. Any other key is most likely a mistake. */
 export const AGENT_KEYS = {
   command: {
     about: "The command that starts the agent in a terminal. Words after `--` are added to it.",
@@ -36,7 +36,7 @@ export const AGENT_KEYS = {
   },
   ...OWN_AGENT_KEYS,
   prompt: {
-    about: "Arguments for a first prompt. Without them the prompt is typed once the agent runs.",
+    about: "Arguments for a first prompt. Without them, start the agent without a prompt and use send.",
     takes: "a list of words with {prompt}",
     usual: null,
     example: 'prompt = ["-i", "{prompt}"]',
@@ -112,7 +112,7 @@ function profileOf(read: TableReader, { name, table, base }: { name: string; tab
   checkAgentName(read, name);
   const values = read.table(table);
   const words = (key: string) => (values[key] === undefined ? undefined : read.words(values[key], key));
-  /** Without a place for it, what is to be put there would be lost without a word. */
+  /** Without the placeholder its value would be silently lost. */
   const template = (key: string, place: string) => {
     const given = words(key);
     if (!given || given.some((word) => word.includes(place))) return given;
@@ -120,7 +120,7 @@ function profileOf(read: TableReader, { name, table, base }: { name: string; tab
   };
   const ours = readOwnAgent(read, values);
   const structured = ours ? structuredFor(ours) : words("structured");
-  // Where it has no screen, this is what has to be there for it.
+  // An agent without a screen needs this program to be installed.
   const command = words("command") ?? base?.command ?? (ours && "exec" in ours ? ours.exec.command : structured);
   if (!command) throw read.wrong("command", "is missing", 'for example: command = ["my-agent"]');
   const resume = template("resume", "{id}") ?? base?.conversation?.resume;
@@ -129,7 +129,7 @@ function profileOf(read: TableReader, { name, table, base }: { name: string; tab
   const forkWords = template("fork", "{from}");
   if (forkWords && !resume)
     throw read.wrong("resume", "is missing: a fork could not be resumed", 'for example: resume = ["--resume", "{id}"]');
-  // Whoever changes how it is resumed has another program, of which nobody knows that it forks the same way.
+  // A different `resume` means a different program, which may not fork the same way.
   const fork = forkWords ? { words: forkWords } : values.resume === undefined ? base?.conversation?.fork : undefined;
   const screen =
     values.screen === undefined

@@ -1,4 +1,4 @@
-/** A session is given to another principal: its record, its files and its history stay where they are, and belong to them. */
+/** Gives a session to another principal. Its record, files and history stay where they are. */
 import { HoldfastError, type Principal, type Scope, type Session } from "@holdfast/contract";
 import type { Home } from "@holdfast/platform";
 import { osUser } from "../access/principal.ts";
@@ -39,14 +39,14 @@ export class HandingOver {
     if (recipient === record.owner) throw new HoldfastError("usage", `${record.name} already belongs to ${recipient}`);
     const data = { from: record.owner as Principal, to: recipient, note };
     this.#journal.append({ type: "session.handed_over", actor: who.actor, session: record.id, data });
-    // The second trace of it, for a journal that is lost.
+    // A second copy, in case the journal is lost.
     amendSpec(this.#home, record.id, { owner: recipient, handover: { by: who.actor, from: data.from, note } });
-    const text = `${record.name} now belongs to ${recipient}${note === null ? "" : `: ${note.replaceAll(/\\s+/g, " ")}`}`;
+    const text = `${record.name} now belongs to ${recipient}${note === null ? "" : `: ${note.replaceAll(/\s+/g, " ")}`}`;
     for (const { id } of record.attachments) await this.#attachments.tell(record.id, id, text.replaceAll(/\p{Cc}/gu, ""));
     return this.#viewOf(record.id);
   }
 
-  /** Somebody who can come in. */
+  /** A principal that can use a session. */
   #recipient(to: string): Principal {
     const scope = /^(user|token):\S+$/.test(to) ? this.#scopeOf(to as Principal) : undefined;
     if (scope === "owner" || scope === "driver") return to as Principal;
