@@ -1,4 +1,4 @@
-/** Tokens, what a session may do, and who did what. */
+/** Tokens, the rights of sessions, and the audit. */
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
@@ -25,7 +25,7 @@ function clientOf(home: TestHome, token: string): HoldfastClient {
   return new HoldfastClient(unixTransport(openHome(home.env).daemonSocket, { token }));
 }
 
-/** What a script inside a run of its own printed; the run goes on. */
+/** The output of a script inside its own run, which keeps running. */
 async function inside(home: TestHome, script: string, name = "inside"): Promise<string> {
   await home.run(`(${script}) 2>&1; echo fin-$((1 + 0)); exec sleep 1000`, "--name", name);
   return eventually(async () => {
@@ -34,7 +34,7 @@ async function inside(home: TestHome, script: string, name = "inside"): Promise<
   });
 }
 
-/** The token of a run: only its own processes have it. */
+/** The token of a run, which only its own processes have. */
 async function tokenOf(home: TestHome, name: string): Promise<string> {
   const { id, runs } = await home.session(name);
   const launch = readFileSync(path.join(home.path, "sessions", id, "runs", String(runs), "launch"), "utf8");
@@ -47,7 +47,7 @@ function filesBelow(directory: string): string[] {
     .map((entry) => path.join(entry.parentPath, entry.name));
 }
 
-/** A client that is not ours, on the socket itself: prints the status that the daemon answers. */
+/** A foreign client on the socket itself: prints the status of the daemon's response. */
 function bare(home: TestHome, header = ""): string {
   const file = path.join(home.root, "bare.cjs");
   const head = ["GET /sessions HTTP/1.1", "host: x", "connection: close", ...(header === "" ? [] : [header]), "", ""];
@@ -62,7 +62,7 @@ function bare(home: TestHome, header = ""): string {
 
 const NAMES = `--json | grep -o '"name":"[a-z]*"' | cut -d'"' -f4 | sort | tr '\\n' ,`;
 
-test("inside a run without its token nothing acts as the user unless it says so (mend 7)", async () => {
+test("inside a run without its token, a command acts as the user only on explicit request (mend 7)", async () => {
   await using home = new TestHome();
   await home.run("exec sleep 1000", "--name", "other");
   const scrubbed = `env -i PATH="$PATH" HOLDFAST_HOME="$HOLDFAST_HOME"`;
@@ -95,7 +95,7 @@ test("inside a run without its token nothing acts as the user unless it says so 
   expect(await home.ok(["audit", "--actor", `session:${id}`])).toContain("inside a run without its token");
 });
 
-test("a client of its user's, and one inside a run of another home, need no token (mend 7)", async () => {
+test("the user's own client, and a client inside a run of another home, need no token (mend 7)", async () => {
   await using home = new TestHome();
   await using around = new TestHome();
   await home.run("exec sleep 1000", "--name", "here");
@@ -106,7 +106,7 @@ test("a client of its user's, and one inside a run of another home, need no toke
   expect(text).toContain("nested=here,");
 });
 
-test("token create tells the text once, ls tells who has one, and revoke ends it", async () => {
+test("token create prints the token once, ls lists the names, and revoke ends access", async () => {
   await using home = new TestHome();
   const made = await home.json<NewToken>(["token", "create", "--scope", "driver", "--name", "ci", "--expires", "30d"]);
   expect(Object.keys(made)).toEqual(["id", "name", "scope", "token", "expiresAt"]);
@@ -132,7 +132,7 @@ test("token create tells the text once, ls tells who has one, and revoke ends it
   const { id } = await home.json<Session>(["run", "--", "sleep", "1000"], { env });
   expect(await home.session(id)).toMatchObject({ owner: "token:ci", parent: null });
   expect((await home.cli(["rm", id], { env })).code).toBe(20);
-  // Nowhere on disk, in a log or in the journal.
+  // The token is nowhere on disk, in a log or in the journal.
   for (const file of filesBelow(home.path)) expect(readFileSync(file).includes(made.token.slice(-43)), file).toBe(false);
 
   expect(await home.ok(["token", "revoke", "ci"])).toBe("ci was revoked\n");
@@ -149,7 +149,7 @@ test("token create tells the text once, ls tells who has one, and revoke ends it
   expect((await home.cli(["ls"], { env: { HOLDFAST_TOKEN: "" } })).code).toBe(0);
 });
 
-test("tokens outlive a daemon that is killed, and a stream ends when its token is revoked", async () => {
+test("tokens survive a killed daemon, and a stream ends when its token is revoked", async () => {
   await using home = new TestHome();
   const { token } = await home.json<NewToken>(["token", "create", "--scope", "observer", "--name", "reader"]);
   await home.killDaemon();
@@ -160,7 +160,7 @@ test("tokens outlive a daemon that is killed, and a stream ends when its token i
     for await (const { type } of client.events({ query: {} })) seen.push(type);
   })();
   await eventually(() => seen.includes("daemon.started"));
-  // One that nothing comes by any more ends too.
+  // A silent stream ends too.
   const { id } = await home.run("echo said; exec sleep 1000");
   let output = "";
   const following = (async () => {
@@ -174,7 +174,7 @@ test("tokens outlive a daemon that is killed, and a stream ends when its token i
   await expect(client.call("status", {})).rejects.toMatchObject({ code: "unauthenticated" });
 });
 
-test("inside a run holdfast is the session: it starts, sees and drives its children, and nothing else", async () => {
+test("inside a run holdfast acts as the session: it starts, sees and drives its children, and nothing else", async () => {
   await using home = new TestHome();
   await home.run("exec sleep 1000", "--name", "other");
   const text = await inside(
@@ -194,7 +194,7 @@ test("inside a run holdfast is the session: it starts, sees and drives its child
     expect(text).toContain(`\n${verb}: 20\n`);
   }
   expect(text).toContain("\nrename child other2x: 0\n");
-  // No name of another's is told.
+  // The hint names no session of another principal.
   expect(text).toMatch(/choose from: (inside|child|renamed|other2x)(, (inside|child|renamed|other2x)){2}\n/);
   expect(text).toContain("nobody: 3");
 
@@ -210,7 +210,7 @@ test("inside a run holdfast is the session: it starts, sees and drives its child
   expect((await home.session("renamed")).status).toBe("stopped");
 });
 
-test("no error tells a session the names of others' sessions, workspaces and tournaments (mend 2)", async () => {
+test("no error shows a session the names of foreign sessions, workspaces and tournaments (mend 2)", async () => {
   await using home = new TestHome();
   const repo = new TestRepository(home);
   await home.run("exec sleep 1000", "--name", "secret-session");
@@ -230,7 +230,7 @@ test("no error tells a session the names of others' sessions, workspaces and tou
   }
 });
 
-test("a session reads the events of itself and its children, past and to come, and of no other", async () => {
+test("a session reads past and future events of itself and its children only", async () => {
   await using home = new TestHome();
   await home.run("exec sleep 1000", "--name", "other");
   await home.run(`while read -r name; do ${HOLDFAST} run --name $name -- sleep 1000; done`, "--name", "parent");
@@ -267,7 +267,7 @@ test("a session reads the events of itself and its children, past and to come, a
   );
 });
 
-test("a session cannot have the terminals of another moved over to itself", async () => {
+test("a session cannot switch another session's terminals to itself", async () => {
   await using home = new TestHome();
   const other = await home.run("exec sleep 1000", "--name", "other");
   const own = await home.run("exec sleep 1000", "--name", "own");
@@ -278,7 +278,7 @@ test("a session cannot have the terminals of another moved over to itself", asyn
   expect((await client.call("attachSession", { params: { ref: "own" }, body: { from: null } })).command?.length).toBeGreaterThan(0);
 });
 
-test("each run has a token of its own, nowhere but in its environment, and good for nothing when it has ended", async () => {
+test("each run has its own token, kept only in its environment and invalid after the run", async () => {
   await using home = new TestHome();
   await home.run(`${HOLDFAST} status | grep '^you'; read -r x; exit 1`, "--name", "again", "--restart", "always");
   const { id } = await home.session("again");
@@ -316,7 +316,7 @@ test("a killed daemon changes nothing for the sessions it served", async () => {
   expect(text).not.toContain('"other"');
 });
 
-test("audit says who did what and what was refused, since when and by whom one asks", async () => {
+test("audit lists actions and refusals with their actors, and filters by time and actor", async () => {
   await using home = new TestHome();
   const { token } = await home.json<NewToken>(["token", "create", "--scope", "observer", "--name", "reader"]);
   await home.run("exec sleep 1000", "--name", "one");

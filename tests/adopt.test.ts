@@ -7,7 +7,7 @@ import { openTerminal } from "./attached.ts";
 import { eventually, TestHome } from "./home.ts";
 import { OwnTmux } from "./own-tmux.ts";
 
-test("an agent in a pane of the user's own tmux is watched, recorded from now on and typed into, and nothing of that tmux is changed", async () => {
+test("an adopted agent in the user's own tmux is watched, recorded and typed into, and its tmux stays unchanged", async () => {
   await using home = new TestHome();
   using tmux = new OwnTmux(home);
   await agentIn(tmux, "said before");
@@ -39,7 +39,7 @@ test("an agent in a pane of the user's own tmux is watched, recorded from now on
   expect(tmux.state()).toBe(before);
 });
 
-test("the end of an adopted agent is noticed though its shell goes on, what is typed then reaches nobody, and its pane's pipe is free again", async () => {
+test("the end of an adopted agent is noticed while its shell continues, later input is refused, and the pane's pipe is free again", async () => {
   await using home = new TestHome();
   using tmux = new OwnTmux(home);
   await agentIn(tmux);
@@ -60,7 +60,7 @@ test("the end of an adopted agent is noticed though its shell goes on, what is t
   expect(existsSync(path.join(home.path, "sessions", ended.id))).toBe(false);
 });
 
-test("a stop ends the adopted agent and what it started, and neither the user's shell nor their tmux; down --all leaves it alone", async () => {
+test("stop ends the adopted agent and its processes, but not the user's shell or tmux; down --all leaves the agent running", async () => {
   await using home = new TestHome();
   using tmux = new OwnTmux(home);
   const shell = Number(tmux.run("list-panes", "-t", "work", "-F", "#{pane_pid}"));
@@ -78,11 +78,11 @@ test("a stop ends the adopted agent and what it started, and neither the user's 
   await eventually(() => tmux.screen().includes("still-42"));
 });
 
-test("a stop lets an adopted agent put its terminal right and end by itself, in front of the shell it was typed into (mend 24)", async () => {
+test("stop lets an adopted agent reset its terminal and exit in the foreground of its shell (mend 24)", async () => {
   await using home = new TestHome();
   using tmux = new OwnTmux(home);
   const tidied = path.join(home.root, "tidied");
-  // As agents do: on SIGTERM the terminal gets its settings back, which a job in the background may not do.
+  // Like real agents: on SIGTERM the agent resets the terminal settings, which a background job may not do.
   const agent = `#!/bin/sh\ntrap 'stty sane && touch ${tidied}; exit 0' TERM\nprintf 'ready\\n'\nwhile :; do sleep 0.05; done\n`;
   writeFileSync(path.join(home.root, "bin", "actor"), agent);
   await agentIn(tmux);
@@ -93,7 +93,7 @@ test("a stop lets an adopted agent put its terminal right and end by itself, in 
   await eventually(() => /\$ *$/m.test(tmux.screen()));
 });
 
-test("a daemon that is killed finds the adopted agent again, with what it said meanwhile", async () => {
+test("after a daemon kill the next one finds the adopted agent with its output from meanwhile", async () => {
   await using home = new TestHome();
   using tmux = new OwnTmux(home);
   await agentIn(tmux);
@@ -110,7 +110,7 @@ test("a daemon that is killed finds the adopted agent again, with what it said m
   expect(await home.ended("mine")).toMatchObject({ cause: "exited", exit: { code: null, signal: null } });
 });
 
-test("attach is the user's own tmux client on their own session, and who is there is known", async () => {
+test("attach runs the user's own tmux client on their session, and the attachment is listed", async () => {
   await using home = new TestHome();
   using tmux = new OwnTmux(home);
   await agentIn(tmux);
@@ -125,7 +125,7 @@ test("attach is the user's own tmux client on their own session, and who is ther
   expect((await home.session("mine")).endedAt).toBeNull();
 });
 
-test("a pane that has a pipe of its user's keeps it, and is recorded once that ends", async () => {
+test("a pane with a user's own pipe keeps it, and is recorded once the pipe ends", async () => {
   await using home = new TestHome();
   using tmux = new OwnTmux(home);
   const theirs = path.join(home.root, "theirs");
@@ -135,7 +135,7 @@ test("a pane that has a pipe of its user's keeps it, and is recorded once that e
   expect(missing.join("\n")).toContain("the pane already has a pipe");
   await home.ok(["send", "mine", "work for both", "--force"]);
   await eventually(() => readFileSync(theirs, "utf8").includes("work for both"));
-  // Read from its screen though nothing is recorded.
+  // The status comes from the screen, though nothing is recorded.
   await home.until("mine", ({ status }) => status === "working");
   expect(existsSync(session.outputPath ?? "")).toBe(false);
   tmux.run("pipe-pane", "-t", "work");
@@ -144,7 +144,7 @@ test("a pane that has a pipe of its user's keeps it, and is recorded once that e
   await eventually(async () => (await home.ok(["logs", "mine"])).includes("ready again"));
 });
 
-test("an adopted agent that has ended goes on with its conversation as a run of Holdfast's own", async () => {
+test("an ended adopted agent resumes its conversation as a run of Holdfast", async () => {
   await using home = new TestHome();
   using tmux = new OwnTmux(home);
   await agentIn(tmux, "--resume", "conversation-4711");
@@ -157,7 +157,7 @@ test("an adopted agent that has ended goes on with its conversation as a run of 
   await eventually(async () => (await home.ok(["logs", "mine"])).includes("ready --resume conversation-4711"));
 });
 
-test("which conversation an adopted agent had can be said when it is gone on with", async () => {
+test("resume --conversation names the conversation of an adopted agent", async () => {
   await using home = new TestHome();
   using tmux = new OwnTmux(home);
   await agentIn(tmux);
@@ -169,11 +169,11 @@ test("which conversation an adopted agent had can be said when it is gone on wit
   expect(await home.session("mine")).toMatchObject({ conversation: "conversation-0815", runs: 2 });
 });
 
-test("an agent on a terminal that nobody else can reach is known until it ends, and then goes on with its conversation", async () => {
+test("an agent on an unreachable terminal is tracked until it ends, and then resumes its conversation", async () => {
   await using home = new TestHome();
   using _tmux = new OwnTmux(home);
   using terminal = openTerminal(home);
-  // As in a terminal that is no tmux.
+  // Like a terminal outside tmux.
   await terminal.command("unset TMUX; actor --resume conversation-4711");
   await terminal.shows("ready --resume");
   const found = (await home.json<Adoptable[]>(["adopt", "--list"])).find(({ command }) => command.includes(home.root));
@@ -196,7 +196,7 @@ test("an agent on a terminal that nobody else can reach is known until it ends, 
   expect(await home.ok(["resume", "far"])).toContain("continues its conversation conversation-4711");
 });
 
-test("an agent that is to be taken over when it ends goes on by itself, once, also if no daemon saw its end", async () => {
+test("an agent adopted with --resume-when-ended resumes once, even if no daemon saw the end", async () => {
   await using home = new TestHome();
   using tmux = new OwnTmux(home);
   await agentIn(tmux);
@@ -213,7 +213,7 @@ test("an agent that is to be taken over when it ends goes on by itself, once, al
   expect(await home.session("mine")).toMatchObject({ runs: 2, status: "stopped" });
 });
 
-test("candidates are listed with what adopts them, and what is a session already, or of one, is refused", async () => {
+test("candidates are listed with the command that adopts them; sessions and their processes are refused", async () => {
   await using home = new TestHome();
   using tmux = new OwnTmux(home);
   expect(await refused(home, "--tmux", `${tmux.name}:work`)).toMatchObject({ code: "not_adoptable" });
@@ -229,7 +229,7 @@ test("candidates are listed with what adopts them, and what is a session already
   expect(own.map(({ agent, target }) => `${agent} ${target}`).sort()).toEqual(["actor work:0.0", "actor work:0.1"]);
   const [{ socket = "" } = {}] = own as { socket: string }[];
   await home.ok(["adopt", "--tmux", `${socket}:work:0.0`]);
-  // Where one is in a tmux, as that names its panes.
+  // Inside tmux, a pane can be named as tmux names it.
   await home.ok(["adopt", "--tmux", "work:0.1"], { env: { TMUX: `${socket},1,0` } });
   expect((await home.json<Adoptable[]>(["adopt", "--list"])).filter(({ socket }) => socket?.endsWith(tmux.name))).toEqual([]);
   expect((await refused(home, "--tmux", `${tmux.name}:work.1`)).message).toContain("it is already a session");
@@ -238,7 +238,7 @@ test("candidates are listed with what adopts them, and what is a session already
   expect(await refused(home, "--pid", String(ours.pid))).toMatchObject({ code: "not_adoptable" });
 });
 
-test("rm lets an adopted agent go: it goes on, its pane is as it was, and it can be adopted again", async () => {
+test("rm releases an adopted agent: it keeps running, its pane is unchanged, and it can be adopted again", async () => {
   await using home = new TestHome();
   using tmux = new OwnTmux(home);
   await agentIn(tmux);
@@ -256,7 +256,7 @@ test("rm lets an adopted agent go: it goes on, its pane is as it was, and it can
   expect(removed).toContain('"cause":"let_go"');
 });
 
-test("a daemon that dies while it lets an agent go leaves it to the next, and nothing is gone on with while the agent runs", async () => {
+test("a release interrupted by a daemon kill is completed by the next daemon, and nothing resumes while the agent runs", async () => {
   await using home = new TestHome();
   using tmux = new OwnTmux(home);
   await agentIn(tmux);
@@ -276,7 +276,7 @@ test("a daemon that dies while it lets an agent go leaves it to the next, and no
   expect(await home.ok(["resume", "mine"])).toContain("continues its conversation conversation-4711");
 });
 
-test("agents in a tmux server at any other place are found with their pane", async () => {
+test("agents in a tmux server at any other socket are found with their pane", async () => {
   await using home = new TestHome();
   home.env.TMUX_TMPDIR = path.join(home.root, "elsewhere");
   mkdirSync(home.env.TMUX_TMPDIR);
@@ -291,7 +291,7 @@ test("agents in a tmux server at any other place are found with their pane", asy
   await eventually(() => tmux.screen().includes("work on it"));
 });
 
-test("an adopted conversation is gone on with again and again, and forked, though nobody saw a turn of it", async () => {
+test("an adopted conversation without an observed turn can be resumed repeatedly and forked", async () => {
   await using home = new TestHome();
   using tmux = new OwnTmux(home);
   await agentIn(tmux, "--resume", "conversation-4711");
@@ -306,7 +306,7 @@ test("an adopted conversation is gone on with again and again, and forked, thoug
   }
 });
 
-test("a pane of a later server that has the same number is another one: nothing is typed there", async () => {
+test("a pane with the same number on a later server is a different pane: nothing is typed there", async () => {
   await using home = new TestHome();
   using tmux = new OwnTmux(home);
   await eventually(() => tmux.screen().includes("$"));
@@ -316,7 +316,7 @@ test("a pane of a later server that has the same number is another one: nothing 
   process.kill(tmux.serverPid, "SIGKILL");
   await eventually(() => canBegin(tmux));
   await eventually(() => tmux.screen().includes("$"));
-  // It may end with its terminal; while it does not, its pane is gone all the same.
+  // The agent may outlive its terminal for a moment; its pane is gone in any case.
   const refused = await home.cli(["keys", "mine", "x", "Enter"]);
   expect(refused.code).toBe(6);
   expect((await home.cli(["screen", "mine"])).code).toBe(6);

@@ -2,7 +2,7 @@ import type { Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { TestHome } from "./home.ts";
 
-test("a session's record keeps what it is, what it does and its agent's own conversation, whatever is started anew (SYM-03 agents)", async () => {
+test("a session's record keeps its identity, its work and its agent's conversation across every restart (SYM-03 agents)", async () => {
   await using home = new TestHome();
   const flags = ["--name", "api", "--role", "tester", "--objective", "see it green", "--prompt", "say hello"];
   const spawned = await home.json<Session>(["spawn", "demo", ...flags, "--", "--fast"]);
@@ -27,7 +27,7 @@ test("a session's record keeps what it is, what it does and its agent's own conv
   expect(await home.ok(["show", "api"])).toMatch(/^turns +1$/m);
 });
 
-test("a restarted agent goes on with its conversation, and one that never began one begins it (SYM-03 agents)", async () => {
+test("a restarted agent resumes its conversation, and starts one if it had none (SYM-03 agents)", async () => {
   await using home = new TestHome();
   await home.ok(["spawn", "demo", "--name", "told", "--restart", "always", "--prompt", "say hello", "--", "--fast"]);
   await home.ok(["spawn", "demo", "--name", "new", "--restart", "always"]);

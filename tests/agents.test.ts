@@ -7,7 +7,7 @@ import { Terminal } from "./terminal.ts";
 
 const NAMES = ["claude", "codex", "gemini", "qwen", "opencode", "q", "aider", "model", "demo", "shell"];
 
-test("agents are listed with what was found of them on the caller's PATH", async () => {
+test("agents are listed with their state on the caller's PATH", async () => {
   await using home = new TestHome();
   const bin = path.join(home.root, "bin");
   mkdirSync(bin);
@@ -29,7 +29,7 @@ test("agents are listed with what was found of them on the caller's PATH", async
   expect((await home.ok(["__complete", "spawn", "op"])).trim()).toBe("opencode");
 });
 
-test("what npm installed says its version without being started; what takes long to say it is waited for, calmly", async () => {
+test("an npm-installed agent reports its version without being started; slow version checks are awaited", async () => {
   await using home = new TestHome();
   const bin = path.join(home.root, "bin");
   const folder = path.join(home.root, "lib", "codex");
@@ -38,7 +38,7 @@ test("what npm installed says its version without being started; what takes long
   writeFileSync(path.join(folder, "package.json"), JSON.stringify({ name: "codex", version: "1.2.3", bin: { codex: "./bin/codex.js" } }));
   writeFileSync(path.join(folder, "bin", "codex.js"), "#!/bin/sh\ntouch started\n", { mode: 0o755 });
   symlinkSync(path.join(folder, "bin", "codex.js"), path.join(bin, "codex"));
-  // Another program in that directory is none of the package's.
+  // Another program in that directory does not belong to the package.
   writeFileSync(path.join(folder, "bin", "gemini"), "#!/bin/sh\necho 7.7.7\n", { mode: 0o755 });
   symlinkSync(path.join(folder, "bin", "gemini"), path.join(bin, "gemini"));
   writeFileSync(path.join(bin, "qwen"), '#!/bin/sh\nuntil [ -e "$HOME/go" ]; do sleep 0.1; done; echo 9.8.7\n', { mode: 0o755 });
@@ -54,7 +54,7 @@ test("what npm installed says its version without being started; what takes long
   expect(shown).not.toContain("has not answered");
 });
 
-test("an agent of the user's own is one table in config.toml, and starts with its first prompt (CAVE-05 agents)", async () => {
+test("a user's own agent is one table in config.toml, and starts with its first prompt (CAVE-05 agents)", async () => {
   await using home = new TestHome();
   const configuration = path.join(home.env.HOME ?? "", ".config", "holdfast");
   mkdirSync(configuration, { recursive: true });
@@ -67,7 +67,7 @@ test("an agent of the user's own is one table in config.toml, and starts with it
   expect(await home.ok(["agents"])).toMatch(/^echoer .*\(yours\)/m);
 });
 
-test("the demo agent begins with its first prompt; a shell takes none, and an empty one is refused", async () => {
+test("the demo agent starts with its first prompt; a shell refuses any prompt, and an empty prompt is refused", async () => {
   await using home = new TestHome();
   await home.ok(["spawn", "demo", "--prompt", "fix the bug", "--name", "demo", "--", "--fast"]);
   await home.ok(["wait", "demo", "--for", "output=fix the bug", "--timeout", "60s"]);
@@ -78,7 +78,7 @@ test("the demo agent begins with its first prompt; a shell takes none, and an em
   expect(unknown.stderr).toContain("holdfast agents");
 });
 
-test("a first prompt may be as long as one argument of a program, in bytes; a longer one is refused before anything starts", async () => {
+test("a first prompt longer than one program argument is refused before anything starts", async () => {
   await using home = new TestHome();
   const spawn = (input: string) => home.cli(["spawn", "demo", "--prompt", "-", "--", "--fast"], { input });
   expect(await spawn("漢".repeat(40_000))).toMatchObject({ code: 0 });

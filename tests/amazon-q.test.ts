@@ -1,4 +1,4 @@
-/** Amazon Q CLI, with a STAND-IN that behaves as its documentation says (agents/src/amazon-q/stand-in.ts): the program itself was not tried. */
+/** Amazon Q CLI, tested with a STAND-IN that follows its documentation (agents/src/amazon-q/stand-in.ts), not with the program itself. */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Approval, Session } from "@holdfast/contract";
@@ -18,7 +18,7 @@ function withStandIn(): TestHome {
   return home;
 }
 
-test("a stand-in for Amazon Q is followed by its screen, spoken to, allowed, cancelled and resumed (SYM-18 mend, mend 25)", async () => {
+test("an Amazon Q stand-in is followed by its screen, prompted, allowed, cancelled and resumed (SYM-18 mend, mend 25)", async () => {
   await using home = withStandIn();
   const place = path.join(home.root, "place");
   mkdirSync(place);
@@ -52,7 +52,7 @@ test("a stand-in for Amazon Q is followed by its screen, spoken to, allowed, can
   expect(screen.match(/You said: deploy/g) ?? []).toHaveLength(0);
 });
 
-test("a dialog on a screen is shown as it is there, and an answer to another or to a part of one presses no key (mend 6)", async () => {
+test("a screen dialog is shown as it is, and an answer to another or truncated dialog presses no key (mend 6)", async () => {
   await using home = withStandIn();
   const place = path.join(home.root, "place");
   mkdirSync(place);
@@ -66,7 +66,7 @@ test("a dialog on a screen is shown as it is there, and an answer to another or 
   });
   expect(await home.ok(["approvals", "show", "api"])).toContain("touch first.txt; : an aside");
 
-  // It is denied at its screen, and asks for something else.
+  // The request is denied on the screen, and the agent asks for another one.
   await home.ok(["keys", "api", "n", "Enter"]);
   await home.until("api", ({ status }) => status === "idle");
   await home.ok(["send", "api", "run touch second.txt"]);
@@ -81,7 +81,7 @@ test("a dialog on a screen is shown as it is there, and an answer to another or 
     code: "approval_changed",
   });
 
-  // More than the screen holds: its beginning is not there to be read.
+  // The request is longer than the screen, so its beginning cannot be read.
   const long = `run touch third.txt; : ${"aside ".repeat(2000)}`;
   await home.ok(["spawn", "q", "--name", "long", "--cwd", place, "--prompt", long]);
   await home.until("long", ({ status }) => status === "waiting");
@@ -92,7 +92,7 @@ test("a dialog on a screen is shown as it is there, and an answer to another or 
   for (const file of ["first.txt", "second.txt", "third.txt"]) expect(existsSync(path.join(place, file))).toBe(false);
 });
 
-test("two sessions of a stand-in for Amazon Q in one directory share a conversation: that is said, and not guessed at (mend 25)", async () => {
+test("two Amazon Q stand-in sessions in one directory share a conversation: Holdfast reports this and does not guess (mend 25)", async () => {
   await using home = withStandIn();
   await home.ok(["spawn", "q", "--name", "one"]);
   await home.until("one", ({ status }) => status === "idle");
@@ -109,7 +109,7 @@ test("two sessions of a stand-in for Amazon Q in one directory share a conversat
   expect(await home.json<Session>(["resume", "two", "--conversation", conversation ?? ""])).toMatchObject({ resumed: "conversation" });
 });
 
-test("a session neither hears the name of one that it cannot reach nor goes on with its conversation (mend 8)", async () => {
+test("a session neither learns the name of an unreachable session nor continues its conversation (mend 8)", async () => {
   await using home = withStandIn();
   await home.ok(["spawn", "q", "--name", "stranger"]);
   await home.until("stranger", ({ status }) => status === "idle");

@@ -1,4 +1,4 @@
-/** Sessions, groups and shared values as a file declares them. */
+/** Plans: sessions, groups and shared values declared in a file. */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { AnyEvent, Session } from "@holdfast/contract";
@@ -47,7 +47,7 @@ function declare(home: TestHome, text: string): string {
   return file;
 }
 
-/** The place of the last event. */
+/** The position of the last event. */
 async function place(home: TestHome): Promise<number> {
   return ((await events(home)).at(-1)?.seq ?? 0) as number;
 }
@@ -62,7 +62,7 @@ async function events(home: TestHome): Promise<AnyEvent[]> {
 
 const names = async (home: TestHome) => (await home.json<Session[]>(["ls", "--all"])).map(({ name }) => name).sort();
 
-test("a file is brought up with its sessions, groups, values and coordinator; a second time changes nothing, also for the next daemon (NEW-15 together)", async () => {
+test("apply creates the sessions, groups, values and coordinator of a file; a second apply changes nothing, even after a daemon restart (NEW-15 together)", async () => {
   await using home = new TestHome();
   const file = declare(home, TEAM);
   const planned = await home.json<Applied>(["apply", file, "--dry-run"]);
@@ -93,7 +93,7 @@ test("a file is brought up with its sessions, groups, values and coordinator; a 
   expect(since.filter((type) => /^(plan|group|session\.created|session\.removed)/.test(type))).toEqual([]);
 });
 
-test("what the file says otherwise is changed or told; what agents and people did meanwhile stays (NEW-15 together)", async () => {
+test("apply changes or reports differences from the file, and keeps the changes of agents and people (NEW-15 together)", async () => {
   await using home = new TestHome();
   const file = declare(home, TEAM);
   await home.ok(["apply", file]);
@@ -122,7 +122,7 @@ test("what the file says otherwise is changed or told; what agents and people di
   expect(await home.session("watch")).toMatchObject({ status: "working", runs: 2 });
 });
 
-test("--prune takes away what the file does not have any more, once somebody says yes, and nothing that others made (NEW-15 together)", async () => {
+test("--prune removes what the file no longer declares, after confirmation, and nothing made by others (NEW-15 together)", async () => {
   await using home = new TestHome();
   const file = declare(home, TEAM);
   await home.ok(["apply", file]);
@@ -157,7 +157,7 @@ test("--prune takes away what the file does not have any more, once somebody say
   expect((await home.json<Applied>(["apply", file, "--prune", "--yes"])).steps).toEqual([]);
 });
 
-test("an apply that is killed is completed by the next, which knows all that the first one made", async () => {
+test("the next apply completes a killed one and recognizes everything it made", async () => {
   await using home = new TestHome();
   const many = Array.from(
     { length: 12 },
@@ -184,7 +184,7 @@ test("an apply that is killed is completed by the next, which knows all that the
   expect(await names(home)).toEqual([]);
 });
 
-test("two who apply the same file at the same instant bring it up once", async () => {
+test("two simultaneous applies of one file create everything once", async () => {
   await using home = new TestHome();
   const file = declare(home, TEAM);
   await home.ok(["up"]);
@@ -198,7 +198,7 @@ test("two who apply the same file at the same instant bring it up once", async (
   expect(made.filter((type) => type === "group.value_shared")).toHaveLength(3);
 });
 
-test("the first session of a file is told of all its peers, as the later ones are, and who is to coordinate", async () => {
+test("the first session of a file learns all its peers and the coordinator, like later sessions", async () => {
   await using home = new TestHome();
   const talks = (name: string, more: string) => `[sessions.${name}]\nagent = "demo"\nchat = true\nprompt = "say ${name}"\n${more}\n`;
   const file = declare(
@@ -221,7 +221,7 @@ ${talks("deep", 'group = "team/research"')}${talks("alone", 'group = "elsewhere"
   expect(told.get("alone")).toContain("It has no other members yet");
 });
 
-test("what would be refused in the middle is found before anything is changed, also by --dry-run", async () => {
+test("apply and --dry-run find every refusal before anything changes", async () => {
   await using home = new TestHome();
   const { path: project } = new TestRepository(home);
   const sleeps = (name: string, more: string) => `[sessions.${name}]\ncommand = ["sleep", "1000"]\n${more}\n`;
@@ -250,7 +250,7 @@ test("what would be refused in the middle is found before anything is changed, a
   expect(await names(home)).toEqual([]);
   expect(await home.json(["group", "ls"])).toEqual([]);
 
-  // A group that is there has its own limit, and members that the file does not know.
+  // The existing group has its own limit, and a member that the file does not declare.
   await home.ok(["run", "--name", "other", "--group", "team", "--", "sleep", "1000"]);
   const file = declare(home, `[groups.team]\nlimit = 2\n${sleeps("a", 'group = "team"')}${sleeps("b", 'group = "team"')}`);
   expect((await home.cli(["apply", file])).stderr).toMatch(/team has room for 2, and there would be 3, with the 1 that are in it already/);
@@ -259,7 +259,7 @@ test("what would be refused in the middle is found before anything is changed, a
   await home.ok(["apply", file]);
 });
 
-test("a mode and a model that the agent does not have are told once it has begun, and the next apply chooses what the file says then", async () => {
+test("an unsupported mode or model is reported after the start, and the next apply uses the corrected one", async () => {
   await using home = new TestHome();
   const text = '[sessions.one]\nagent = "demo"\nchat = true\nmode = "auto"\n[sessions.two]\nagent = "demo"\nchat = true\nmode = "odd"\n';
   const file = declare(home, text);
@@ -274,7 +274,7 @@ test("a mode and a model that the agent does not have are told once it has begun
   expect(await home.ok(["send", "two", "about", "--wait"])).toContain("mode auto");
 });
 
-test("a file that makes no sense starts nothing; one that fails in the middle says where, and is gone on with", async () => {
+test("an invalid file starts nothing; a failure midway names its place, and the next apply continues", async () => {
   await using home = new TestHome();
   const file = declare(home, '[sessions.one]\nagent = "demo"\n\n[sessions.two]\nagent = "nobody"\n');
   expect(await home.cli(["apply", file])).toMatchObject({
@@ -309,7 +309,7 @@ test("a file that makes no sense starts nothing; one that fails in the middle sa
   expect((await home.cli(["apply", file])).stderr).toMatch(/there is no file/);
 });
 
-test("goals of groups and budgets are applied to what is there; what cannot be is refused before anything is changed (mend 16)", async () => {
+test("goals and budgets apply to existing groups and sessions; impossible changes are refused before anything changes (mend 16)", async () => {
   await using home = new TestHome();
   const text =
     '[groups.team]\ngoal = "ship 1.0"\n\n[sessions.lead]\nagent = "demo"\nchat = true\ngroup = "team"\nbudget = { turns = 40, cost = 5 }\n';

@@ -9,7 +9,7 @@ const KEYS =
     .split(" ")
     .sort();
 
-/** A demo agent that has asked whether it may make a file. */
+/** A demo agent with an open request to create a file. */
 async function asking(home: TestHome, { name = "fix", command = "touch made.txt", args = [] as string[] } = {}): Promise<Approval> {
   const open = (await home.json<Approval[]>(["approvals"])).length;
   await home.ok(["spawn", "demo", "--name", name, "--prompt", `tool shell ${command}; say done`, "--", "--fast", ...args]);
@@ -40,7 +40,7 @@ function configure(home: TestHome, text: string): void {
   writeFileSync(path.join(directory, "config.toml"), text);
 }
 
-test("an agent that asks for leave waits in the inbox, runs what is allowed, and the audit says by whom (BG-17 agents, NEW-04 agents)", async () => {
+test("a permission request waits in the inbox, runs once allowed, and the audit names the approver (BG-17 agents, NEW-04 agents)", async () => {
   await using home = new TestHome();
   const asked = await asking(home);
   expect(Object.keys(asked).sort()).toEqual(KEYS);
@@ -75,7 +75,7 @@ test("an agent that asks for leave waits in the inbox, runs what is allowed, and
   });
 });
 
-test("what is denied does not run, and the agent reads why", async () => {
+test("a denied command does not run, and the agent reads the reason", async () => {
   await using home = new TestHome();
   const asked = await asking(home);
   await home.ok(["approvals", "deny", asked.id.slice(0, 5), "--reason", "not on a Friday"]);
@@ -84,7 +84,7 @@ test("what is denied does not run, and the agent reads why", async () => {
   expect(existsSync(made(home))).toBe(false);
 });
 
-test("a daemon that is killed while something waits changes nothing, and the next one is told the answer", async () => {
+test("a daemon killed during an open approval changes nothing, and the next one takes the answer", async () => {
   await using home = new TestHome();
   const asked = await asking(home);
   await home.killDaemon();
@@ -95,7 +95,7 @@ test("a daemon that is killed while something waits changes nothing, and the nex
   await home.until("fix", ({ status }) => status === "idle");
 });
 
-test("what is answered on the agent's own screen goes away from the inbox", async () => {
+test("an answer on the agent's own screen closes the approval in the inbox", async () => {
   await using home = new TestHome();
   const asked = await asking(home);
   await home.ok(["keys", "fix", "y"]);
@@ -104,7 +104,7 @@ test("what is answered on the agent's own screen goes away from the inbox", asyn
   await eventually(() => existsSync(made(home)));
 });
 
-test("with its session ends what it waits for", async () => {
+test("stopping a session resolves its approvals", async () => {
   await using home = new TestHome();
   const asked = await asking(home);
   await home.ok(["stop", "fix"]);
@@ -114,7 +114,7 @@ test("with its session ends what it waits for", async () => {
   expect((await home.cli(["approvals", "show", asked.id])).code).toBe(3);
 });
 
-test("several wait, the longest-waiting first, and are answered together or apart", async () => {
+test("several approvals are listed oldest first, and answered together or one by one", async () => {
   await using home = new TestHome();
   const first = await asking(home, { name: "one", command: "touch a" });
   const second = await asking(home, { name: "two", command: "touch b" });
@@ -127,7 +127,7 @@ test("several wait, the longest-waiting first, and are answered together or apar
   await eventually(() => existsSync(path.join(home.root, "a")) && existsSync(path.join(home.root, "b")));
 });
 
-test("without an id the only open request is meant; with several, each is listed with its command", async () => {
+test("without an id the only open request is meant; several are listed with their commands", async () => {
   await using home = new TestHome();
   expect(await home.cli(["approvals", "allow"])).toMatchObject({ code: 3, stderr: expect.stringContaining("no request is open") });
   const first = await asking(home, { name: "one", command: "touch a" });
@@ -151,7 +151,7 @@ test("without an id the only open request is meant; with several, each is listed
   await prints(home, "three", "The tool answered: Blue");
 });
 
-test("a question is answered, and neither is it allowed nor a request answered like one", async () => {
+test("a question takes an answer but no allow, and a permission request takes no answer text", async () => {
   await using home = new TestHome();
   await home.ok(["spawn", "demo", "--name", "fix", "--prompt", "ask Which colour? | Red | Blue", "--", "--fast"]);
   const [asked] = await waiting(home);
@@ -162,7 +162,7 @@ test("a question is answered, and neither is it allowed nor a request answered l
   await prints(home, "fix", "The tool answered: Blue");
 });
 
-test("rules of config.toml allow and deny, by the whole of a command, and are in the audit by name", async () => {
+test("rules in config.toml allow and deny by the whole command, and appear in the audit by name", async () => {
   await using home = new TestHome();
   configure(
     home,
@@ -194,7 +194,7 @@ reason = "nothing is deleted here"
   expect(await home.ok(["audit", "--actor", "rule:files"])).not.toContain("denied");
 });
 
-test("a rule that makes no sense keeps the daemon from starting, and says where it is", async () => {
+test("an invalid rule stops the daemon from starting, and the error names its place", async () => {
   await using home = new TestHome();
   configure(home, '# mine\n[[approvals.rules]]\ntool = "Bash"\npatern = "ls"\ndecision = "allow"\n');
   const { code, stderr } = await home.cli(["up"]);
@@ -208,7 +208,7 @@ test("a rule that makes no sense keeps the daemon from starting, and says where 
   configure(home, "");
 });
 
-test("who may look may not answer, and no session answers for itself or another", async () => {
+test("an observer may not answer, and a session answers neither for itself nor for another", async () => {
   await using home = new TestHome();
   const asked = await asking(home);
   const token = async (scope: string) => (await home.json<NewToken>(["token", "create", "--scope", scope])).token;
@@ -230,7 +230,7 @@ test("who may look may not answer, and no session answers for itself or another"
   await eventually(() => existsSync(made(home)));
 });
 
-test("no session gives by keys what it may not give", async () => {
+test("a session cannot approve by keys what it may not approve", async () => {
   await using home = new TestHome();
   const out = path.join(home.root, "out");
   const holdfast = path.join(import.meta.dirname, "../bin/holdfast");
@@ -241,14 +241,14 @@ test("no session gives by keys what it may not give", async () => {
     "parent",
   );
   await eventually(() => existsSync(out) && readFileSync(out, "utf8").match(/code \d+/g)?.length === 3);
-  // What is only said waits until somebody else has answered.
+  // A message waits until another principal has answered.
   expect(readFileSync(out, "utf8").match(/code \d+|queued/g)).toEqual(["code 20", "code 20", "queued", "code 0"]);
   expect(await home.session("child")).toMatchObject({ parent: (await home.session("parent")).id, status: "waiting" });
   expect(await home.ok(["audit"])).toContain("which a session cannot give");
   expect(existsSync(made(home))).toBe(false);
 });
 
-test("an agent of one's own that asks for leave is typed to by nobody who does not insist, and by no session", async () => {
+test("a user's own agent with an open approval takes input only with --force, and from no session", async () => {
   await using home = new TestHome();
   const asks = "printf 'Go on? [y/n] '; read -r x; touch made.txt; cat";
   configure(home, `[agents.mine]\ncommand = ["sh", "-c", "${asks}"]\n[[agents.mine.screen]]\nline = "Go on"\nwaits = "approval"\n`);
@@ -266,7 +266,7 @@ test("an agent of one's own that asks for leave is typed to by nobody who does n
   await eventually(() => existsSync(made(home)));
 });
 
-test("what an agent asks for is printed and does nothing to the terminal that prints it", async () => {
+test("a permission request is printed without effect on the terminal", async () => {
   await using home = new TestHome();
   await asking(home, { command: "printf '\u001b]0;owned\u0007\u202egnp.exe' \u001b[2J" });
   for (const args of [["approvals"], ["approvals", "show", "fix"], ["audit"]]) {
@@ -278,7 +278,7 @@ test("what an agent asks for is printed and does nothing to the terminal that pr
   expect(await home.ok(["audit"])).not.toContain("\u001b");
 });
 
-test("who watches sees what comes and what becomes of it, over the death of a daemon (BG-04 agents)", async () => {
+test("a watcher sees each approval and its outcome, across a daemon kill (BG-04 agents)", async () => {
   await using home = new TestHome();
   await home.ok(["up"]);
   const watcher = home.start(["approvals", "watch", "--json"]);
@@ -303,9 +303,9 @@ test("who watches sees what comes and what becomes of it, over the death of a da
   expect(answered).toMatchObject({ type: "approval.answered", data: { id: asked.id, decision: "allow", reason: null } });
 });
 
-test("an agent whose screen alone tells is shown in the inbox, and answered by its keys", async () => {
+test("an approval known only from the screen is in the inbox, and is answered by keys", async () => {
   await using home = new TestHome();
-  // With a hook of their own it has none of ours.
+  // With its own hook the agent has none of Holdfast's.
   const asked = await asking(home, { args: ["--hook", "true"] });
   expect(asked).toMatchObject({
     channel: "screen",
@@ -317,12 +317,12 @@ test("an agent whose screen alone tells is shown in the inbox, and answered by i
     code: 27,
     stderr: expect.stringMatching(/takes no reason\n.*holdfast send fix TEXT/),
   });
-  // What cannot be said with it is not offered.
+  // Only possible answers are offered.
   expect(await home.ok(["approvals", "show", "fix"])).toMatch(/approvals allow \w+\nholdfast approvals deny \w+\n$/);
   await home.ok(["approvals", "allow", "fix"]);
   await eventually(() => existsSync(made(home)));
   expect(await home.json<Approval>(["approvals", "show", asked.id])).toMatchObject({ status: "allowed", answers: [] });
-  // It has no hooks that could have told anything: who believes that waits in vain for them to tell of a message.
+  // The agent has no hooks of Holdfast; a false claim of hooks would make a message wait for them in vain.
   expect(await home.ok(["explain", "--json", "fix"])).not.toContain('"source":"hook"');
   const second = await asking(home, { name: "again", args: ["--hook", "true"] });
   await home.ok(["keys", "again", "n"]);
@@ -335,7 +335,7 @@ test("an agent whose screen alone tells is shown in the inbox, and answered by i
     expect(await home.ok(["approvals", ...args])).toContain("answered on its own screen");
 });
 
-test("of keys that were pressed and not taken nobody says that they allowed anything, nor does the next daemon", async () => {
+test("keys that the agent did not take are never reported as an approval, not even by the next daemon", async () => {
   await using home = new TestHome();
   const asked = await asking(home, { args: ["--hook", "true"] });
   const { pid } = await home.session("fix");
@@ -356,7 +356,7 @@ test("of keys that were pressed and not taken nobody says that they allowed anyt
   expect(await home.json<Approval>(["approvals", "show", asked.id])).toMatchObject({ status: "elsewhere", answeredBy: null });
 });
 
-test("an answer without an effect is said to have had none, and the request is open again on the agent's screen (truth 1)", async () => {
+test("an answer without effect is reported as such, and the approval opens again from the agent's screen (truth 1)", async () => {
   await using home = new TestHome();
   const asked = await asking(home);
   const { pid } = await home.session("fix");
@@ -371,13 +371,13 @@ test("an answer without an effect is said to have had none, and the request is o
   expect(again).toMatchObject({ id: asked.id, channel: "screen", answeredBy: null, text: asked.text, answers: ["allow", "deny"] });
   expect(again?.input).toMatchObject({ command: "touch made.txt", screen: expect.stringContaining("touch made.txt") });
   expect(await home.session("fix")).toMatchObject({ status: "waiting", attention: { for: "approval" } });
-  // It hears of it after all.
+  // The agent gets the answer after all.
   process.kill(pid ?? 0, "SIGCONT");
   await waiting(home, 0);
   await home.until("fix", ({ status }) => status === "idle");
 });
 
-test("an answer whose effect a killed daemon did not see is looked after by the next one (truth 1)", async () => {
+test("the next daemon tracks an answer whose effect a killed daemon did not see (truth 1)", async () => {
   await using home = new TestHome();
   const asked = await asking(home);
   const { pid } = await home.session("fix");
@@ -392,7 +392,7 @@ test("an answer whose effect a killed daemon did not see is looked after by the 
   await waiting(home, 0);
 });
 
-test("what is asked right after an answer by keys is in the inbox at once", async () => {
+test("a request right after an answer by keys is in the inbox at once", async () => {
   await using home = new TestHome();
   const first = await asking(home, { args: ["--hook", "true"], command: "touch made.txt; tool shell touch more.txt" });
   await home.ok(["approvals", "allow", first.id]);
@@ -403,7 +403,7 @@ test("what is asked right after an answer by keys is in the inbox at once", asyn
   ).toBeLessThan(5000);
 });
 
-test("what only a screen can be told is not offered in the inbox: it says where to answer", async () => {
+test("a request that only the screen can answer is not offered in the inbox, which says where to answer", async () => {
   await using home = new TestHome();
   await home.ok(["spawn", "demo", "--name", "fix", "--prompt", "ask Which colour? | Red | Blue", "--", "--fast", "--hook", "true"]);
   const [asked] = await waiting(home);
@@ -415,7 +415,7 @@ test("what only a screen can be told is not offered in the inbox: it says where 
   expect(await home.cli(["approvals", "answer", "fix", "Blue"])).toMatchObject({ code: 27, stderr: expect.stringContaining("attach fix") });
 });
 
-test("an empty message approves nothing: no Enter is pressed in an agent by it", async () => {
+test("an empty message approves nothing: it presses no Enter in an agent", async () => {
   await using home = new TestHome();
   await asking(home);
   for (const [args, input] of [[["send", "fix", ""]], [["send", "fix", "-"], "\n"]] as const) {
@@ -426,7 +426,7 @@ test("an empty message approves nothing: no Enter is pressed in an agent by it",
   expect(existsSync(made(home))).toBe(false);
 });
 
-test("agents that nobody is attached to begin with the model and the approval policy of [agents.background]; an agent's own keys and rules win (BG-18 mend)", async () => {
+test("unattached agents start with the model and approval policy of [agents.background]; an agent's own keys and rules win (BG-18 mend)", async () => {
   await using home = new TestHome();
   configure(home, '[agents.background]\nmodel = "demo-large"\napproval = "deny"\n[[approvals.rules]]\ntool = "Read"\ndecision = "ask"\n');
   await home.ok(["spawn", "--chat", "demo", "--name", "talk"]);
@@ -436,10 +436,10 @@ test("agents that nobody is attached to begin with the model and the approval po
   expect(existsSync(made(home))).toBe(false);
   const audit = await home.ok(["audit"]);
   expect(audit).toContain("agents.background");
-  // What is asked for at the start wins.
+  // A model given at the start wins.
   await home.ok(["spawn", "--chat", "demo", "--name", "small", "--model", "demo-small"]);
   expect(await home.ok(["send", "small", "about", "--wait"])).toContain("demo-small");
-  // A terminal is denied the same, until its own table says otherwise.
+  // A terminal agent is denied the same, until its own table says otherwise.
   await home.ok(["spawn", "demo", "--name", "typed", "--prompt", "tool shell touch made.txt; say done", "--", "--fast"]);
   await home.until("typed", ({ status, turns }) => status === "idle" && turns === 1);
   expect(existsSync(made(home))).toBe(false);
@@ -449,7 +449,7 @@ test("agents that nobody is attached to begin with the model and the approval po
   expect(await waiting(home)).toMatchObject([{ name: "asks" }]);
 });
 
-test("any choice of a trust dialog is taken by its words or its number, and no other (mend 17)", async () => {
+test("a trust dialog takes any of its choices by text or number, and nothing else (mend 17)", async () => {
   await using home = new TestHome();
   const spawn = (name: string) => home.ok(["spawn", "demo", "--name", name, "--", "--fast", "--ask-trust"]);
   const waits = (name: string) => eventually(async () => (await home.json<Approval[]>(["approvals"])).find((each) => each.name === name));
@@ -461,7 +461,7 @@ test("any choice of a trust dialog is taken by its words or its number, and no o
   expect(none.stderr).toContain("No, exit; Yes, I trust this folder; Yes, and the folder above it");
   expect(await home.ok(["approvals", "answer", "words", "yes, and the folder above it"])).toContain("answered by user:");
   expect(await home.ok(["approvals", "answer", "number", "3"])).toContain("answered by user:");
-  // What allow would choose is that.
+  // This is the choice that `allow` takes.
   expect(await home.ok(["approvals", "answer", "plain", "2"])).toContain("allowed by user:");
   for (const name of ["words", "number", "plain"]) await home.until(name, ({ status }) => status === "idle");
   const over = await home.json<Approval[]>(["approvals", "ls", "--all"]);

@@ -1,4 +1,4 @@
-/** attach in a real terminal. The terminal is a tmux of its own, so TMUX is set: every test here is a nested one. */
+/** attach in a real terminal. That terminal is itself a pane of another tmux, so TMUX is set and every test here is nested. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import type { Session } from "@holdfast/contract";
@@ -12,7 +12,7 @@ function shell(home: TestHome, name: string, ...flags: string[]): Promise<Sessio
   return home.json<Session>(["spawn", "shell", "--name", name, ...flags]);
 }
 
-test("attach becomes tmux itself: no process of ours stands between the keys and the program", async () => {
+test("attach becomes tmux itself: no Holdfast process stands between the keys and the program", async () => {
   await using home = new TestHome();
   await shell(home, "a");
   using terminal = openTerminal(home);
@@ -57,7 +57,7 @@ test("Ctrl+B and other keys of multiplexers reach the program", async () => {
   await terminal.shows(/02\s+01\s+03\s+1a\s+11\s+1d\s+1b\s+64/);
 });
 
-test("the size of the terminal reaches the program, at attach and whenever it changes", async () => {
+test("the terminal's size reaches the program, at attach and at every change", async () => {
   await using home = new TestHome();
   await home.run("trap 'stty size' WINCH; stty size; while :; do sleep 0.05; done", "--name", "sized");
   await eventually(async () => (await home.ok(["logs", "sized"])) === "40 120\n");
@@ -67,7 +67,7 @@ test("the size of the terminal reaches the program, at attach and whenever it ch
   await terminal.shows("19 70");
 });
 
-test("a reader sees everything, types nothing and does not resize the session", async () => {
+test("a read-only attachment sees everything, types nothing and does not resize the session", async () => {
   await using home = new TestHome();
   await home.run("trap 'stty size' WINCH; echo begin; while :; do read -r line && echo got $line; done", "--name", "a");
   await eventually(async () => (await home.ok(["logs", "a"])).includes("begin"));
@@ -80,7 +80,7 @@ test("a reader sees everything, types nothing and does not resize the session", 
   reader.resize(60, 15);
   driver.line("again");
   await reader.shows("got again");
-  // What the reader typed came before the key that detaches it: by now it would have arrived.
+  // Anything the reader typed came before the key that detaches it, so it would have arrived by now.
   reader.keys("C-\\");
   await reader.shows("detached; it keeps running");
   const said = await home.ok(["logs", "a", "--raw"]);
@@ -88,7 +88,7 @@ test("a reader sees everything, types nothing and does not resize the session", 
   expect(said.match(/\d+ \d+(?=\r)/g)).toEqual(["34 110"]);
 });
 
-test("a terminal whose kind nobody here has heard of can attach", async () => {
+test("a terminal of an unknown type can attach", async () => {
   await using home = new TestHome();
   await shell(home, "a");
   using terminal = openTerminal(home);
@@ -96,7 +96,7 @@ test("a terminal whose kind nobody here has heard of can attach", async () => {
   await terminal.shows(barOf("a"));
 });
 
-test("two terminals on one session both see; one leaves, the other stays and types", async () => {
+test("two terminals on one session both see it; after one detaches, the other still types", async () => {
   await using home = new TestHome();
   await shell(home, "a");
   using first = await attachTerminal(home, { ref: "a" });
@@ -112,27 +112,27 @@ test("two terminals on one session both see; one leaves, the other stays and typ
   await second.shows("[detached");
 });
 
-test("attach from inside a session moves its terminal over to the other one", async () => {
+test("attach from inside a session switches its terminal to the other session", async () => {
   await using home = new TestHome();
   await shell(home, "a");
   await shell(home, "b");
   using terminal = await attachTerminal(home, { ref: "a" });
   terminal.line("echo in-$((0 + 1))-a");
   await terminal.shows("in-1-a");
-  // The shell's own token reaches only its children; the person acts whose terminal this is, and says so.
+  // The shell's own token reaches only its children. The person at this terminal acts as the owner, explicitly.
   terminal.line(`HOLDFAST_AS=owner ${HOLDFAST} attach b`);
   await terminal.shows(barOf("b"));
   terminal.line("echo in-$((1 + 1))-b");
   await terminal.shows("in-2-b");
   expect(terminal.screen()).not.toContain("in-1-a");
   expect(await home.ok(["logs", "b"])).toContain("in-2-b");
-  // One client, and it is on b: nothing is nested.
+  // One client, attached to b: nothing is nested.
   expect(await home.json<{ detached: number }[]>(["detach", "a", "b"])).toMatchObject([{ detached: 0 }, { detached: 1 }]);
   await terminal.shows("[detached");
   expect((await home.json<Session[]>(["ls"])).map(({ name }) => name)).toEqual(["a", "b"]);
 });
 
-test("attach --read-only from inside a session makes the terminal a reader", async () => {
+test("attach --read-only from inside a session makes the terminal an observer", async () => {
   await using home = new TestHome();
   await shell(home, "a");
   await home.run(`echo begin; while read -r line; do echo got $line; done`, "--name", "b");
@@ -145,7 +145,7 @@ test("attach --read-only from inside a session makes the terminal a reader", asy
   expect(await home.ok(["logs", "b", "--raw"])).not.toContain("typed");
 });
 
-test("a session cannot be attached inside itself: it would mirror itself without end", async () => {
+test("a session cannot be attached inside itself: it would mirror itself endlessly", async () => {
   await using home = new TestHome();
   await home.run(`${HOLDFAST} attach self; echo code=$?; exec sleep 1000`, "--name", "self");
   await eventually(async () => (await home.ok(["logs", "self"])).includes("code="));
@@ -158,7 +158,7 @@ test("a session cannot be attached inside itself: it would mirror itself without
   await terminal.shows("code=0");
 });
 
-test("a session that ends while it is attached gives the terminal back", async () => {
+test("a session that ends while attached gives the terminal back", async () => {
   await using home = new TestHome();
   await shell(home, "a");
   using terminal = await attachTerminal(home, { ref: "a" });
@@ -175,7 +175,7 @@ test("a session that ends while it is attached gives the terminal back", async (
   await terminal.shows("[exited]");
 });
 
-test("attach to an ended session, to an unknown one, and without a terminal are clear errors", async () => {
+test("attach to an ended or unknown session, or without a terminal, is a clear error", async () => {
   await using home = new TestHome();
   await home.run("exit 0", "--name", "over");
   await home.ended("over");

@@ -1,4 +1,4 @@
-/** A background shell from its start to its record, and the words for how any session lives and ends. */
+/** A background shell from its start to its record, and the statuses of every session. */
 import { existsSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { DaemonStatus, Session } from "@holdfast/contract";
@@ -22,13 +22,13 @@ test("a background shell starts detached and returns at once, while its program 
   expect(await home.ok(["logs", "build"])).toBe("over\n");
 });
 
-test("a background shell streams its output to disk and keeps exit code, duration, pid and path of the output (BG-01 spine)", async () => {
+test("a background shell streams its output to disk and records exit code, duration, pid and output path (BG-01 spine)", async () => {
   await using home = new TestHome();
   const go = path.join(home.root, "go");
   const before = Date.now();
   const started = await home.run(`echo $$; until [ -e '${go}' ]; do sleep 0.02; done; printf 'last words'; exit 3`);
   const { id, pid, outputPath } = started;
-  // On disk while it runs, and what it says of itself is the pid we have of it.
+  // The output is on disk while the program runs, and contains the recorded pid.
   await eventually(() => recorded(started) === `${pid}\r\n`);
   expect(statSync(outputPath ?? "").mode & 0o777).toBe(0o600);
   const running = await home.session(id);
@@ -41,7 +41,7 @@ test("a background shell streams its output to disk and keeps exit code, duratio
   expect(recorded(started)).toBe(`${pid}\r\nlast words`);
   expect(session).toMatchObject({ status: "failed", exit: { code: 3, signal: null }, pid, outputPath });
   const [begin, end] = [Date.parse(session.startedAt ?? ""), Date.parse(session.endedAt ?? "")];
-  // By another clock, which nobody sets.
+  // The duration uses the monotonic clock.
   expect(Math.abs((session.durationMs ?? Number.NaN) - (end - begin))).toBeLessThan(1000);
   expect(begin).toBeGreaterThanOrEqual(before - 5);
   expect(end).toBeGreaterThanOrEqual(asked - 5);
@@ -61,7 +61,7 @@ test("shell sessions are working, done, failed, stopped or lost (BG-03 spine)", 
   const { id } = await home.run("sleep 1000");
   await home.ok(["stop", id]);
   expect(await home.session(id)).toMatchObject({ status: "stopped", exit: { code: null, signal: "SIGTERM" } });
-  // Also when the program takes the request as a reason to exit well.
+  // Also if the program exits with code 0 on SIGTERM.
   const polite = await home.run("trap 'exit 0' TERM; echo ready; while :; do sleep 0.02; done");
   await home.ok(["wait", polite.id, "--for", "output=ready"]);
   await home.ok(["stop", polite.id]);
@@ -73,7 +73,7 @@ test("shell sessions are working, done, failed, stopped or lost (BG-03 spine)", 
   expect(words).toEqual(["lost", "done", "failed", "failed", "stopped", "stopped"]);
 });
 
-test("a terminal agent goes by the same words, and is unknown while there is no evidence (BG-03 spine)", async () => {
+test("a terminal agent uses the same statuses, and is unknown without evidence (BG-03 spine)", async () => {
   await using home = new TestHome();
   const spawn = (name: string) => home.json<Session>(["spawn", "demo", "--name", name]);
   const leave = async (name: string, words: string): Promise<Session> => {
@@ -93,7 +93,7 @@ test("a terminal agent goes by the same words, and is unknown while there is no 
   expect(await home.ended("vanished")).toMatchObject({ status: "lost", exit: null });
 });
 
-test("what a session kept on disk is gone only after rm", async () => {
+test("a session's files are deleted only by rm", async () => {
   await using home = new TestHome();
   const session = await home.run("echo kept");
   await home.ended(session.id);
@@ -103,7 +103,7 @@ test("what a session kept on disk is gone only after rm", async () => {
   expect(existsSync(session.outputPath ?? "")).toBe(false);
 });
 
-/** kill -9 of the tmux server: what it kept cannot be told any more. */
+/** Kills the tmux server with SIGKILL, so exit statuses are lost. */
 async function killKeeper(home: TestHome): Promise<void> {
   const { tmux } = await home.json<DaemonStatus>(["status"]);
   if (!tmux?.pid) throw new Error("no tmux server runs");

@@ -1,4 +1,4 @@
-/** Backups and restores, as a person and their scripts meet them; and a database that is damaged anywhere, at any time. */
+/** Backups and restores, as people and scripts use them; and damage anywhere in the database, at any time. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -28,7 +28,7 @@ async function events(home: TestHome): Promise<AnyEvent[]> {
     .map((line) => JSON.parse(line) as AnyEvent);
 }
 
-/** Many events, so that the database has many pages. */
+/** Creates many events, so that the database has many pages. */
 async function rename(home: TestHome, ref: string, times: number): Promise<void> {
   using client = home.client();
   const { id, name } = await client.call("getSession", { params: { ref } });
@@ -37,7 +37,7 @@ async function rename(home: TestHome, ref: string, times: number): Promise<void>
   await client.call("renameSession", { params: { ref: id }, body: { name } });
 }
 
-test("a home that lost its database and its sessions together does not start as if it were new", async () => {
+test("a home that lost both its database and its sessions does not start as if it were new", async () => {
   await using home = new TestHome();
   await home.ok(["run", "--name", "kept", "--", "sleep", "1000"]);
   await home.ok(["down"]);
@@ -50,7 +50,7 @@ test("a home that lost its database and its sessions together does not start as 
   expect(await home.ok(["orphans"])).not.toContain("no orphans");
 });
 
-test(`damaged at random places and cut at random lengths, the database comes back with every session [seed ${SEED}]`, async () => {
+test(`a database damaged at random places or cut at random lengths comes back with every session [seed ${SEED}]`, async () => {
   await using home = new TestHome();
   const random = randomFrom(SEED);
   const database = path.join(home.path, "holdfast.db");
@@ -82,7 +82,7 @@ test(`damaged at random places and cut at random lengths, the database comes bac
       all.map(({ seq }) => seq),
       what,
     ).toEqual(all.map((_, i) => i + 1));
-    // Either nothing that counts was hit, or a new epoch says what was.
+    // Either the damage hit nothing important, or a new epoch reports it.
     const now = await status(home);
     const told = all.filter(({ type, epoch }) => type === "journal.restored" && epoch === now.epoch).length;
     if (now.epoch !== before.epoch) expect(told, what).toBe(1);
@@ -91,7 +91,7 @@ test(`damaged at random places and cut at random lengths, the database comes bac
   }
 });
 
-test("a daemon that is killed again and again in the middle of a restore ends with the same journal", async () => {
+test("a daemon killed repeatedly during a restore ends with the same journal", async () => {
   await using home = new TestHome();
   const random = randomFrom(SEED);
   const kept = await home.json<Session>(["run", "--name", "kept", ...FOREVER]);
@@ -125,11 +125,11 @@ function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended by itself.
+    // The daemon has exited.
   }
 }
 
-test("whose it is, its conversation and its name, as they became after the backup, are found on disk again", async () => {
+test("owner, conversation and name from after the backup are recovered from disk", async () => {
   await using home = new TestHome();
   await home.ok(["token", "create", "--scope", "driver", "--name", "ada"]);
   await home.ok(["run", "--name", "sh", ...FOREVER]);
@@ -150,7 +150,7 @@ test("whose it is, its conversation and its name, as they became after the backu
   expect(api.conversations.map(({ id }) => id)).toEqual([first, conversation]);
 });
 
-test("without any backup, sessions are rebuilt from their directories, and it is said loudly", async () => {
+test("without any backup, sessions are rebuilt from their directories with a prominent notice", async () => {
   await using home = new TestHome();
   const kept = await home.json<Session>(["run", "--name", "kept", "--restart", "always", ...FOREVER]);
   await home.run("echo words; exit 4", "--name", "ended");
@@ -176,7 +176,7 @@ test("without any backup, sessions are rebuilt from their directories, and it is
   expect(await home.ok(["logs", "ended"])).toBe("words\n");
 });
 
-test("a session that was removed after the backup stays removed, and its name is free", async () => {
+test("a session removed after the backup stays removed, and its name is free", async () => {
   await using home = new TestHome();
   await home.run("exit 0", "--name", "gone");
   await home.ended("gone");
@@ -190,7 +190,7 @@ test("a session that was removed after the backup stays removed, and its name is
   await home.run("exit 0", "--name", "gone");
 });
 
-test("runs that came after the backup are there again, each with its end", async () => {
+test("runs from after the backup are recovered, each with its end", async () => {
   await using home = new TestHome();
   const session = await home.run("[ -e go ] || exec sleep 1000; exit 7", "--name", "again", "--restart", "on-failure");
   await home.ok(["backup", "create"]);
@@ -209,7 +209,7 @@ test("runs that came after the backup are there again, each with its end", async
   expect(ends[1]).toMatchObject({ run: 2, exit: { code: 7 } });
 });
 
-test("no run is started after a restore for a session that was stopped, or whose end is only found then", async () => {
+test("a restore starts no run for a session that was stopped, or whose end is only found then", async () => {
   await using home = new TestHome();
   const run = (name: string, ...command: string[]) => home.json<Session>(["run", "--name", name, "--restart", "always", "--", ...command]);
   await run("stopped", "sleep", "1000");
@@ -235,26 +235,26 @@ test("no run is started after a restore for a session that was stopped, or whose
   expect(await home.session("due")).toMatchObject({ restartAt: null, runs: due.runs });
   const abandoned = (await events(home)).filter(({ type, data }) => type === "session.restart_abandoned" && data.why === "restored");
   expect(abandoned.map(({ session }) => session)).toEqual(expect.arrayContaining([due.id, ended.id]));
-  // What lived through it is kept alive as ever.
+  // A run that survived is restarted as usual.
   process.kill(kept.pid ?? 0, "SIGKILL");
   await home.until("kept", ({ runs, status }) => runs === 2 && status === "working");
 });
 
-test("damage that is found while the daemon runs is answered as such, and restored by the next daemon", async () => {
+test("damage found while the daemon runs is reported, and the next daemon restores the database", async () => {
   await using home = new TestHome();
   const kept = await home.json<Session>(["run", "--name", "kept", ...FOREVER]);
   await rename(home, "kept", 200);
   await home.ok(["backup", "create"]);
   const before = await status(home);
   const database = path.join(home.path, "holdfast.db");
-  // Into the database itself, and out of the log.
+  // Moves all data from the log into the database itself.
   using db = new DatabaseSync(database);
   db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   db.close();
   const { size } = statSync(database);
   const file = readFileSync(database);
   file.fill(0xa5, 5 * 4096, size);
-  // Sooner than the daemon finds it by itself, which looks every five seconds.
+  // Finds the damage before the daemon's own check, which runs every five seconds.
   using client = home.client();
   await client.call("status", {});
   overwrite(database, 0, file);
@@ -271,7 +271,7 @@ test("damage that is found while the daemon runs is answered as such, and restor
   expect(existsSync(path.join(home.path, "restore.json"))).toBe(false);
 });
 
-test("a large journal is not read through at each start; damage in its middle is found by the question that meets it", async () => {
+test("a large journal is not read in full at each start; the query that meets the damage finds it", async () => {
   await using home = new TestHome();
   const kept = await home.json<Session>(["run", "--name", "kept", ...FOREVER]);
   await home.ok(["down"]);
@@ -289,7 +289,7 @@ test("a large journal is not read through at each start; damage in its middle is
   await home.ok(["backup", "create"]);
   await home.ok(["down"]);
   const file = readFileSync(database);
-  // A leaf of the table: everything of it but its rows' own text.
+  // A leaf page of the table: overwrites its header, not the text of its rows.
   const page = Math.floor(file.indexOf("filler", Math.floor(size / 2)) / 4096);
   file.fill(0xa5, page * 4096, page * 4096 + 64);
   writeFileSync(database, file);
@@ -303,7 +303,7 @@ test("a large journal is not read through at each start; damage in its middle is
   expect(await home.session("kept")).toMatchObject({ pid: kept.pid, status: "working" });
   const now = await status(home);
   expect(now.restored).toMatchObject({ why: "damaged", backup: { name: expect.any(String) }, lost: { until: now.restored?.seq } });
-  // Page by page, over the end of the old epoch.
+  // Page by page, across the end of the old epoch.
   expect(await home.ok(["events", "--after", "8000", "--type", "journal.restored"])).toContain(now.epoch);
 });
 
@@ -325,7 +325,7 @@ test("damage that only the backup before a migration finds is restored, and the 
   expect((await status(home)).restored).toMatchObject({ why: "damaged" });
 });
 
-test("a database that somebody opened with sqlite3 after the daemon was killed is not damaged for want of its log", async () => {
+test("a database opened with sqlite3 after a daemon kill loses its log without being damaged", async () => {
   await using home = new TestHome();
   const kept = await home.json<Session>(["run", "--name", "kept", ...FOREVER]);
   const { epoch } = await status(home);
@@ -340,7 +340,7 @@ test("a database that somebody opened with sqlite3 after the daemon was killed i
   expect(existsSync(path.join(home.path, "damaged"))).toBe(false);
 });
 
-test("the notice of a restore is shown by each command until a person has seen it on a terminal, and never to a script", async () => {
+test("each command shows the restore notice until a person has seen it on a terminal; scripts never get it", async () => {
   await using home = new TestHome();
   await home.json<Session>(["run", "--name", "kept", ...FOREVER]);
   await home.ok(["down"]);
@@ -358,7 +358,7 @@ test("the notice of a restore is shown by each command until a person has seen i
   expect(await home.ok(["status"])).toMatch(/^restored .*it is missing/m);
 });
 
-test("restore goes back to a backup, after taking one; what came since is rebuilt, and old cursors are told to look anew", async () => {
+test("restore takes a backup, then goes back to an older one; later sessions are rebuilt, and old cursors get an error", async () => {
   await using home = new TestHome();
   const kept = await home.json<Session>(["run", "--name", "kept", ...FOREVER]);
   const backup = await home.json<Backup>(["backup", "create"]);
@@ -385,12 +385,12 @@ test("restore goes back to a backup, after taking one; what came since is rebuil
   await home.ok(["stop", "later"]);
   expect((await waiting).stdout).toContain("later has ended");
 
-  // The way back.
+  // Restores the backup from before.
   await home.ok(["backup", "restore", String(report.before), "--yes"]);
   expect(await names(home)).toEqual(["later", "other"]);
 });
 
-test("the oldest of many backups can be restored: the one that is taken before does not push it out", async () => {
+test("the oldest of many backups can be restored: the backup taken first does not push it out", async () => {
   await using home = new TestHome();
   await home.json<Session>(["run", "--name", "kept", ...FOREVER]);
   const oldest = await home.json<Backup>(["backup", "create"]);
@@ -401,7 +401,7 @@ test("the oldest of many backups can be restored: the one that is taken before d
   expect(await names(home)).toEqual(["kept"]);
 });
 
-test("an order to restore a backup that is gone or damaged by then is refused, and the journal stays as it was", async () => {
+test("an order to restore a missing or damaged backup is refused, and the journal stays unchanged", async () => {
   await using home = new TestHome();
   await home.json<Session>(["run", "--name", "kept", ...FOREVER]);
   const backup = await home.json<Backup>(["backup", "create"]);
@@ -414,7 +414,7 @@ test("an order to restore a backup that is gone or damaged by then is refused, a
       await home.ok(["down"]);
       writeFileSync(path.join(home.path, "backups", `${backup.name}.db`), noise(20_000));
       writeFileSync(order, JSON.stringify({ id: `${name}-${cutShort}`, at, why: "asked", what: "w", backup: name }));
-      // A daemon that died in the middle had set the database aside already.
+      // A daemon that died midway had already set the database aside.
       mkdirSync(aside, { recursive: true });
       if (cutShort) renameSync(path.join(home.path, "holdfast.db"), path.join(aside, "holdfast.db"));
       expect((await home.cli(["ls"])).stderr).toContain(`The backup ${name} could not be restored`);
@@ -425,7 +425,7 @@ test("an order to restore a backup that is gone or damaged by then is refused, a
   }
 });
 
-test("on a terminal restore asks first, and no is no", async () => {
+test("restore asks for confirmation on a terminal and accepts no", async () => {
   await using home = new TestHome();
   await home.json<Session>(["run", "--name", "kept", ...FOREVER]);
   const backup = await home.json<Backup>(["backup", "create"]);
@@ -443,7 +443,7 @@ test("on a terminal restore asks first, and no is no", async () => {
   expect((await status(home)).epoch).not.toBe(epoch);
 });
 
-test("a database of a newer Holdfast is refused with a clear line, and left as it is", async () => {
+test("a database of a newer Holdfast is refused with a clear line and left unchanged", async () => {
   await using home = new TestHome();
   await home.json<Session>(["run", "--name", "kept", ...FOREVER]);
   await home.ok(["down"]);
@@ -465,13 +465,13 @@ test("a database of a newer Holdfast is refused with a clear line, and left as i
   expect(await names(home)).toEqual(["kept"]);
 });
 
-test("a disk error during a restore never ends in an empty journal", async () => {
+test("a disk error during a restore never results in an empty journal", async () => {
   await using home = new TestHome();
   await home.json<Session>(["run", "--name", "kept", ...FOREVER]);
   await home.ok(["backup", "create"]);
   await home.ok(["down"]);
   writeFileSync(path.join(home.path, "holdfast.db"), noise(20_000));
-  // Where the copy would go, there is something that cannot be replaced.
+  // An obstacle at the place of the copy that cannot be replaced.
   const blocked = path.join(home.path, "holdfast.db.new");
   mkdirSync(path.join(blocked, "in-the-way"), { recursive: true });
   const failed = await home.cli(["ls"]);

@@ -1,4 +1,4 @@
-/** What people get wrong: each has a message that says what happened, a hint that gets them out, and the exit code of its class. */
+/** User errors: each has a message with the cause, a hint with the way out, and the exit code of its class. */
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -26,7 +26,7 @@ async function expectNothingRecorded(home: TestHome): Promise<void> {
   expect(await home.ok(["events", "--type", "session.created"])).toBe("");
 }
 
-test("unknown commands, flags and arguments are refused with what there is", async () => {
+test("unknown commands, flags and arguments are refused with the valid ones", async () => {
   await using home = new TestHome();
   await refuses(home, [
     { args: ["stopp"], code: 2, says: 'unknown command "stopp"\n  did you mean: stop\n  holdfast --help lists the commands' },
@@ -84,7 +84,7 @@ test("unknown commands, flags and arguments are refused with what there is", asy
   await expectNothingRecorded(home);
 });
 
-test("what `run` is given after the command's name is the command's, flags and all", async () => {
+test("arguments after the command name of `run` belong to the command, including flags", async () => {
   await using home = new TestHome();
   const session = await home.json<Session>(["run", "--name", "one", "printf", "%s|", "--json", "--name", "-h", "--", "x"]);
   expect(session.command).toEqual(["printf", "%s|", "--json", "--name", "-h", "--", "x"]);
@@ -92,7 +92,7 @@ test("what `run` is given after the command's name is the command's, flags and a
   expect(await home.ok(["logs", "one"])).toBe("--json|--name|-h|--|x|\n");
 });
 
-test("an unknown agent and a program that is not there are refused before anything is recorded", async () => {
+test("an unknown agent and a missing program are refused before anything is recorded", async () => {
   await using home = new TestHome();
   const file = path.join(home.root, "not-executable");
   writeFileSync(file, "#!/bin/sh\n", { mode: 0o644 });
@@ -142,7 +142,7 @@ test("a program is looked up with the session's own PATH and directory", async (
   }
 });
 
-test("a directory that cannot be used is refused before anything is recorded", async () => {
+test("an unusable directory is refused before anything is recorded", async () => {
   await using home = new TestHome();
   const file = path.join(home.root, "file");
   writeFileSync(file, "");
@@ -155,7 +155,7 @@ test("a directory that cannot be used is refused before anything is recorded", a
 });
 
 test("a directory without permission is refused before anything is recorded", async () => {
-  // Root may enter everything: as root, an unprivileged user makes the test, one without a name, as in containers.
+  // Root may enter everything, so under root an unprivileged user without a name runs the test, as in containers.
   const drop = process.getuid?.() === 0 ? ["setpriv", "--reuid=54321", "--regid=54321", "--clear-groups"] : [];
   await using home = new TestHome();
   chmodSync(home.root, 0o711);
@@ -180,7 +180,7 @@ test("a directory without permission is refused before anything is recorded", as
   }
 });
 
-test("names that are too long, empty, or that a shell or tmux would misread are refused", async () => {
+test("names that are too long, empty, or misread by a shell or tmux are refused", async () => {
   await using home = new TestHome();
   const hint = "begin with a letter or digit, then letters, digits, '.', '_' or '-'; for example: fix-login";
   const names = [
@@ -224,7 +224,7 @@ test("names that are too long, empty, or that a shell or tmux would misread are 
   await expectNothingRecorded(home);
 });
 
-test("names that only look difficult work with every verb", async () => {
+test("unusual but valid names work with every verb", async () => {
   await using home = new TestHome();
   const names = ["a.b", "1", "x".repeat(64), "übergrößenträger", "日本語", "v1.2_3-4"];
   for (const name of names) expect((await home.run(`echo it is ${name}; exec sleep 1000`, "--name", name)).name).toBe(name);
@@ -233,14 +233,14 @@ test("names that only look difficult work with every verb", async () => {
   expect((await home.json<Session[]>(["rm", ...names])).map(({ name }) => name)).toEqual(names);
 });
 
-test("one name in two spellings of Unicode is one name", async () => {
+test("two Unicode spellings of a name are one name", async () => {
   await using home = new TestHome();
   await home.run("exec sleep 1000", "--name", "caf\u00e9");
   expect((await home.session("cafe\u0301")).name).toBe("caf\u00e9");
   expect((await home.cli(["run", "--name", "cafe\u0301", "--", "ls"])).code).toBe(5);
 });
 
-test("a name that is taken is refused, also when its session has ended", async () => {
+test("a taken name is refused, even if its session has ended", async () => {
   await using home = new TestHome();
   await home.run("exec sleep 1000", "--name", "runs");
   await home.run("exit 0", "--name", "over");
@@ -256,14 +256,14 @@ test("a name that is taken is refused, also when its session has ended", async (
   expect((await home.json<Session[]>(["ls", "--all"])).length).toBe(2);
 });
 
-test("many at once for one name: one gets it", async () => {
+test("of many simultaneous requests for one name, one gets it", async () => {
   await using home = new TestHome();
   await home.ok(["up"]);
   const attempts = await Promise.all(Array.from({ length: 8 }, () => home.cli(["run", "--name", "one", "--", "sleep", "1000"])));
   expect(attempts.map(({ code }) => code).sort()).toEqual([0, 5, 5, 5, 5, 5, 5, 5]);
 });
 
-test("variables, durations, statuses and cursors that make no sense are refused", async () => {
+test("invalid variables, durations, statuses and cursors are refused", async () => {
   await using home = new TestHome();
   await home.run("exec sleep 1000", "--name", "one");
   const example = "for example: --env PORT=3000; --env PORT alone passes your own value";
@@ -292,7 +292,7 @@ test("variables, durations, statuses and cursors that make no sense are refused"
   expect((await home.session("one")).status).toBe("working");
 });
 
-test("what is too long for the daemon is refused in words", async () => {
+test("input too long for the daemon is refused with a clear message", async () => {
   await using home = new TestHome();
   await home.run("exec sleep 1000", "--name", "one");
   await refuses(home, [
@@ -313,7 +313,7 @@ function unusable(directory: string, why: string): string {
   return `the directory ${JSON.stringify(directory)} ${why}\n  choose another directory with --cwd`;
 }
 
-test("an agent that is there without the adapter for conversations is not said to be missing (mend 18)", async () => {
+test("an installed agent without its conversation adapter is not reported as missing (mend 18)", async () => {
   await using home = new TestHome();
   const bin = path.join(home.root, "bin");
   mkdirSync(bin);

@@ -7,7 +7,7 @@ import { eventually, HOLDFAST, TestHome } from "./home.ts";
 
 type Boot = { file: string; kind: string; installed: boolean; todo: string[] };
 
-test("boot install writes a unit that starts this program with this home, says what is left to do, and uninstall takes it away", async () => {
+test("boot install writes a unit for this program and home and prints the remaining steps; uninstall removes it", async () => {
   await using home = new TestHome();
   expect(await home.json<Boot>(["boot"])).toMatchObject({ installed: false });
   const done = await home.json<Boot>(["boot", "install"]);
@@ -31,7 +31,7 @@ test("boot install writes a unit that starts this program with this home, says w
   expect((await home.cli(["boot", "frobnicate"])).code).toBe(2);
 });
 
-test("the service manager is told where there is one, and nothing is left to do then but lingering", async () => {
+test("boot install notifies a running service manager; then only lingering remains to do", async () => {
   await using home = new TestHome();
   const programs = path.join(home.root, "programs");
   const told = path.join(home.root, "told");
@@ -43,7 +43,7 @@ test("the service manager is told where there is one, and nothing is left to do 
   expect(todo.every((line) => line.startsWith("loginctl "))).toBe(true);
 });
 
-test("a service finds the home and the configuration that the shell had which installed it", async () => {
+test("a service uses the home and configuration of the shell that installed it", async () => {
   await using home = new TestHome();
   const env = { XDG_STATE_HOME: path.join(home.root, "state"), XDG_CONFIG_HOME: path.join(home.root, "configuration") };
   const { file } = await home.json<Boot>(["boot", "install"], { env });
@@ -51,7 +51,7 @@ test("a service finds the home and the configuration that the shell had which in
   for (const [name, value] of Object.entries(env)) expect(unit).toContain(`Environment="${name}=${value}"`);
 });
 
-test("odd paths are written as each service manager reads them", () => {
+test("unusual paths are quoted for each service manager", () => {
   const odd = { program: '/opt/a "b" %n/$x/holdfast', env: { HOLDFAST_HOME: "/home/a & <b>", PATH: "/bin:/a$b" } };
   expect(bootFile("systemd", odd)).toContain('ExecStart="/opt/a \\"b\\" %%n/$x/holdfast" up');
   expect(bootFile("systemd", odd)).toContain('Environment="PATH=/bin:/a$b"');
@@ -59,7 +59,7 @@ test("odd paths are written as each service manager reads them", () => {
   expect(bootFile("launchd", odd)).toContain("<key>RunAtLoad</key><true/>");
 });
 
-test("status says whether the machine is kept awake while something works, or why it is not", async () => {
+test("status reports whether the machine is kept awake during work, or why not", async () => {
   await using home = new TestHome();
   const configuration = path.join(home.env.HOME ?? "", ".config/holdfast");
   mkdirSync(configuration, { recursive: true });
@@ -68,7 +68,7 @@ test("status says whether the machine is kept awake while something works, or wh
   await home.json(["spawn", "shell", "--name", "sh"]);
   expect(await awake()).toEqual({ active: false, by: null, trouble: null });
   await home.run("exec sleep 1000", "--name", "work");
-  // Where no service manager runs, as in a container, its program is there and fails.
+  // Without a running service manager, as in a container, its program exists and fails.
   const now = await eventually(async () => {
     const state = await awake();
     return state?.active || state?.trouble ? state : undefined;

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { clientAs, tokenOf } from "./as-session.ts";
 import { eventually, TestHome } from "./home.ts";
 
-/** A demo agent at rest. */
+/** An idle demo agent. */
 async function demo(home: TestHome, name: string, flags: string[], ...args: string[]): Promise<Session> {
   await home.ok(["spawn", "demo", "--name", name, ...flags, "--", "--fast", ...args]);
   return home.until(name, ({ status }) => status === "idle");
@@ -29,7 +29,7 @@ function configure(home: TestHome, text: string): void {
   writeFileSync(file, text);
 }
 
-test("near a limit of turns a session is warned once, at it it is stopped when the turn is over, and everything says which (BG-09 conversations)", async () => {
+test("a session is warned once near its turn limit and stopped after the last turn, and every command names the limit (BG-09 conversations)", async () => {
   await using home = new TestHome();
   const began = await demo(home, "api", ["--budget", "turns=5,minutes=30"]);
   expect(began.budget).toMatchObject({
@@ -43,7 +43,7 @@ test("near a limit of turns a session is warned once, at it it is stopped when t
   await eventually(async () => (await facts(home)).length === 1 || undefined);
   expect(await facts(home)).toEqual([["budget.warned", { run: 1, limit: "turns", used: 4, allowed: 5 }]]);
   expect((await home.session("api")).status).toBe("idle");
-  // The fifth may be worked to its end.
+  // The fifth turn may complete.
   expect(await home.ok(["send", "api", "say the last words", "--wait"])).toContain("the last words");
   const session = await stopped(home, "api");
   expect(session).toMatchObject({
@@ -59,7 +59,7 @@ test("near a limit of turns a session is warned once, at it it is stopped when t
   expect(await home.ok(["explain", "api"])).toMatch(/budget +turn limit 5 reached \(5 used\); allow more/);
 });
 
-test("one that has used up its budget is resumed only with more, which is kept, and counts from where it was", async () => {
+test("a session with a used-up budget resumes only with a larger one, which is kept, and keeps its count", async () => {
   await using home = new TestHome();
   await demo(home, "api", ["--budget", "turns=1,minutes=60"]);
   await home.ok(["send", "api", "hello", "--wait"]);
@@ -79,13 +79,13 @@ test("one that has used up its budget is resumed only with more, which is kept, 
   expect((await home.session("api")).budget?.limits).toMatchObject([{ limit: "minutes", allowed: 60 }]);
 });
 
-test("at a limit of tokens or cost a turn that runs is interrupted first, then the run ended cleanly", async () => {
+test("at a token or cost limit the running turn is interrupted, then the run ends cleanly", async () => {
   await using home = new TestHome();
   configure(home, '[[approvals.rules]]\ntool = "Bash"\ndecision = "allow"\n');
   const usage = ["--usage", "model=claude-opus-4-5,input=100000,output=1000"];
   await demo(home, "tokens", ["--budget", "tokens=150k"], ...usage);
   await demo(home, "cost", ["--budget", "cost=1.00"], ...usage);
-  // A call of the model before each tool: the second is one too many for both.
+  // The model is called before each tool: the second call exceeds both limits.
   for (const name of ["tokens", "cost"]) await home.ok(["send", name, "tool shell true; tool shell true; wait 10m"]);
   const [tokens, cost] = [await stopped(home, "tokens"), await stopped(home, "cost")];
   expect(tokens.budget?.exceeded).toMatchObject({ limit: "tokens", used: 202_000, allowed: 150_000 });
@@ -97,7 +97,7 @@ test("at a limit of tokens or cost a turn that runs is interrupted first, then t
   }
 });
 
-test("minutes are those in which a run was there, in all runs together; a command has such a limit too", async () => {
+test("minutes count the time of all runs together, and limit commands too", async () => {
   await using home = new TestHome();
   const session = await home.run("sleep 600", "--name", "long", "--budget", "minutes=0.05");
   expect(session.budget?.limits).toMatchObject([{ limit: "minutes", allowed: 0.05 }]);
@@ -112,7 +112,7 @@ test("minutes are those in which a run was there, in all runs together; a comman
   expect(again.durationMs).toBeLessThan(6000);
 });
 
-test("a conversation is kept to its budget as a terminal agent is: the turn is cancelled, the run ended", async () => {
+test("a conversation obeys its budget like a terminal agent: its turn is cancelled, its run ends", async () => {
   await using home = new TestHome();
   await home.ok(["spawn", "--chat", "demo", "--name", "slow", "--budget", "minutes=0.05", "--prompt", "say a; wait 10m; say b"]);
   await home.ok(["spawn", "--chat", "demo", "--name", "talk", "--budget", "tokens=1000"]);
@@ -126,7 +126,7 @@ test("a conversation is kept to its budget as a terminal agent is: the turn is c
   expect(ends.map((line) => (JSON.parse(line) as AnyEvent).data.reason)).toEqual(["cancelled"]);
 });
 
-test("a limit of tokens or cost acts within the turn of a conversation, which says so, and near it says that (mend 15)", async () => {
+test("a token or cost limit acts within a conversation's turn, which reports it, and reports when it is near (mend 15)", async () => {
   await using home = new TestHome();
   const go = path.join(home.root, "go");
   await home.ok([
@@ -153,13 +153,13 @@ test("a limit of tokens or cost acts within the turn of a conversation, which sa
   ]);
   const near = "budget: 85 % of the cost limit used ($0.85 of $1.00)";
   await eventually(async () => (await home.ok(["transcript", "cost"])).includes(near) || undefined);
-  // Also while the turn runs it is known what it has used.
+  // Usage is also known during the turn.
   expect((await home.session("cost")).spent).toMatchObject({ cost: 0.85 });
   writeFileSync(go, "");
   const [cost, tokens] = [await stopped(home, "cost"), await stopped(home, "tokens")];
   expect(cost.budget?.exceeded).toMatchObject({ limit: "cost", used: 1.02, allowed: 1 });
   expect(tokens.budget?.exceeded).toMatchObject({ limit: "tokens", allowed: 1000 });
-  // It was used, whatever became of the turn.
+  // Usage counts, whatever became of the turn.
   expect([cost.spent?.cost, tokens.spent?.input]).toEqual([1.02, 1100]);
   const said = await home.ok(["transcript", "cost"]);
   expect(said).toMatch(/budget: cost limit \$1\.00 reached \(\$1\.02 used\)\n.*the turn ended: cancelled/);
@@ -169,7 +169,7 @@ test("a limit of tokens or cost acts within the turn of a conversation, which sa
   expect(once).toMatchObject({ code: 35, stderr: expect.stringContaining("cost limit $0.50 reached ($0.60 used)") });
 });
 
-test("chat -p names the limit that its turn passed with its last word, and the one that is near (mend 15)", async () => {
+test("chat -p names the limit that its turn exceeded, and the one that is near (mend 15)", async () => {
   await using home = new TestHome();
   const once = (budget: string, words: string) => home.cli(["chat", "demo", "--budget", budget, "-p", words]);
   expect(await once("tokens=1000", "usage 1500 20; say hello")).toMatchObject({
@@ -181,19 +181,19 @@ test("chat -p names the limit that its turn passed with its last word, and the o
     code: 0,
     stderr: expect.stringContaining("budget: 87 % of the token limit used (870 of 1k tokens)"),
   });
-  // The last turn that a limit of turns allows has a good end.
+  // The last turn that a turn limit allows ends normally.
   expect(await once("turns=1", "say hello")).toMatchObject({
     code: 0,
     stderr: expect.stringContaining("budget: turn limit 1 reached (1 used)"),
   });
 });
 
-test("an agent in a terminal is told of a near limit once, with the next words to it (mend 15)", async () => {
+test("a terminal agent learns about a near limit once, with the next message (mend 15)", async () => {
   await using home = new TestHome();
   await demo(home, "api", ["--budget", "turns=5"]);
   for (let turn = 1; turn <= 4; turn++) await home.ok(["send", "api", `say turn ${turn}`, "--wait"]);
   await eventually(async () => (await facts(home)).length === 1 || undefined);
-  // Nothing is typed for it alone: that would be a turn.
+  // The warning alone is not typed: that would be a turn.
   expect(await home.session("api")).toMatchObject({ status: "idle", turns: 4 });
   expect(await home.ok(["ls"])).toContain("budget 80 %");
   const go = path.join(home.root, "go");
@@ -207,7 +207,7 @@ test("an agent in a terminal is told of a near limit once, with the next words t
   expect(await home.ok(["logs", "api"])).toContain("of the turn limit used");
 });
 
-test("what a session uses counts toward those that started it, and their limit ends it, too (mend 15)", async () => {
+test("a session's usage counts toward its ancestors, and their limit ends the session too (mend 15)", async () => {
   await using home = new TestHome();
   await home.ok(["spawn", "--chat", "demo", "--name", "top", "--budget", "cost=1.00"]);
   await home.ok(["spawn", "--chat", "demo", "--name", "other", "--budget", "cost=1.00"]);
@@ -220,7 +220,7 @@ test("what a session uses counts toward those that started it, and their limit e
   expect((await home.session("top")).spent).toMatchObject({ cost: 0.1 });
   expect((await home.session("top")).budget?.limits).toEqual([{ limit: "cost", allowed: 1, used: 0.4, own: 0.1 }]);
   expect(await home.ok(["show", "top"])).toMatch(/budget +\$0\.40 of \$1\.00 \(own: \$0\.10\)/);
-  // Removed, it still counts.
+  // A removed session still counts.
   await home.ok(["stop", "first"]);
   await home.ok(["rm", "first"]);
   expect((await home.session("top")).budget?.limits).toMatchObject([{ used: 0.4, own: 0.1 }]);
@@ -238,7 +238,7 @@ test("what a session uses counts toward those that started it, and their limit e
   expect((await home.session("other")).budget?.exceeded).toBeNull();
 });
 
-test("words that wait begin no turn that the budget does not allow, and are told why, also by the daemon after the one that died (BG-09 conversations)", async () => {
+test("a waiting message starts no turn beyond the budget and gets the reason, even after a daemon kill (BG-09 conversations)", async () => {
   await using home = new TestHome();
   await demo(home, "typed", ["--budget", "turns=1"]);
   await home.ok(["spawn", "--chat", "demo", "--name", "talk", "--budget", "turns=1"]);
@@ -266,7 +266,7 @@ test("words that wait begin no turn that the budget does not allow, and are told
   }
 });
 
-test("a restart policy starts no run that the budget does not allow", async () => {
+test("a restart policy starts no run beyond the budget", async () => {
   await using home = new TestHome();
   await home.run("sleep 2; exit 1", "--name", "flaky", "--restart", "always", "--budget", "minutes=0.02");
   const session = await stopped(home, "flaky");
@@ -274,7 +274,7 @@ test("a restart policy starts no run that the budget does not allow", async () =
   await demo(home, "api", ["--restart", "always", "--budget", "turns=1"]);
   await home.ok(["send", "api", "say bye", "--wait"]);
   await stopped(home, "api");
-  // It ends by itself at the very limit.
+  // The command exits exactly at the limit.
   await home.run("exit 1", "--name", "quick", "--restart", "on-failure", "--budget", "minutes=0.000001");
   const quick = await home.until(
     "quick",
@@ -283,7 +283,7 @@ test("a restart policy starts no run that the budget does not allow", async () =
   expect(quick.runs).toBe(1);
 });
 
-test("a limit that was passed while no daemon ran is acted on by the next", async () => {
+test("the next daemon enforces a limit exceeded while no daemon ran", async () => {
   await using home = new TestHome();
   const began = performance.now();
   await home.run("sleep 600", "--name", "long", "--budget", "minutes=0.05");
@@ -293,7 +293,7 @@ test("a limit that was passed while no daemon ran is acted on by the next", asyn
   expect(await stopped(home, "long")).toMatchObject({ cause: "stopped", budget: { exceeded: { limit: "minutes" } } });
 });
 
-test("a lost journal finds what a session may use, and what it used, in its files and its agent's", async () => {
+test("after journal loss the budget and usage are read from the session's and agent's files", async () => {
   await using home = new TestHome();
   await demo(home, "api", ["--budget", "turns=1,cost=5"], "--usage", "model=claude-opus-4-5,input=1000,output=0");
   await home.ok(["send", "api", "hello", "--wait"]);
@@ -313,7 +313,7 @@ test("a lost journal finds what a session may use, and what it used, in its file
   }
 });
 
-test("config.toml has budgets for all agents, and for each; commands have none by it, and what is asked for comes first", async () => {
+test("config.toml sets budgets for all agents and for each; commands get none from it, and a flag wins", async () => {
   await using home = new TestHome();
   configure(home, '[budget]\nturns = 50\ntokens = "2M"\ncost = 10\n[agents.demo.budget]\nturns = 7\n');
   const limits = async (name: string) => (await home.session(name)).budget?.limits.map(({ limit, allowed }) => `${limit}=${allowed}`);
@@ -329,7 +329,7 @@ test("config.toml has budgets for all agents, and for each; commands have none b
   configure(home, "");
 });
 
-test("a limit that nobody would notice, and one that is none, is refused", async () => {
+test("an unenforceable or invalid limit is refused", async () => {
   await using home = new TestHome();
   const command = await home.cli(["run", "--budget", "turns=3", "--", "true"]);
   expect(command).toMatchObject({ code: 2, stderr: expect.stringContaining("shell does not report its turns") });
@@ -341,7 +341,7 @@ test("a limit that nobody would notice, and one that is none, is refused", async
   expect(await home.json<Session[]>(["ls", "--all"])).toEqual([]);
 });
 
-test("a session may not change its own budget, only that of its children (mend 15)", async () => {
+test("a session may change the budget of its children, but not its own (mend 15)", async () => {
   await using home = new TestHome();
   const parent = await home.run("sleep 600", "--name", "parent", "--budget", "minutes=5");
   using client = await clientAs(home, "parent");

@@ -1,4 +1,4 @@
-/** chat as a person has it: a real terminal, real keys, the demo agent in a conversation. */
+/** chat as a person uses it: a real terminal, real keys, the demo agent in a conversation. */
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Session } from "@holdfast/contract";
@@ -8,13 +8,13 @@ import { openTerminal } from "./attached.ts";
 import { eventually, HOLDFAST, TestHome } from "./home.ts";
 import { Terminal } from "./terminal.ts";
 
-/** The line that is typed, empty, below the status. */
+/** The empty input line below the status line. */
 const PROMPT = /^\S+ · \d+ turns? · .*\n› ?$/m;
 
-/** Said by the agent, and not the words that ask for it. */
+/** Text of the agent, not of the message that asked for it. */
 const THE_END = /^(?!›).*\bthe end$/m;
 
-/** In a terminal, once the agent is there. */
+/** A terminal with `holdfast chat`, once the agent is ready. */
 function chat(home: TestHome, line: string, size: { columns?: number; rows?: number } = {}): Promise<Terminal> {
   return openTerminal(home, { columns: 100, rows: 40, ...size }).after(async (terminal) => {
     await terminal.command(line);
@@ -22,20 +22,20 @@ function chat(home: TestHome, line: string, size: { columns?: number; rows?: num
   });
 }
 
-/** Whoever leaves before the turn is over, which is a little after its last word, leaves something that goes on. */
+/** The turn ends a little after its last word; a person who leaves earlier leaves it running. */
 async function atRest(home: TestHome, name: string): Promise<void> {
   await home.until(name, ({ status }) => status === "idle");
 }
 
-/** Everything that was ever on the terminal. */
+/** The terminal's whole scrollback. */
 function everything(terminal: Terminal): string {
   return terminal.tmux("capture-pane", "-p", "-J", "-S", "-", "-t", "terminal");
 }
 
-test("chat is talked with like a terminal's program: line editing, several lines, history, and a status line with turns, tokens and cost (TURN-01 conversations)", async () => {
+test("chat works like other terminal programs: line editing, several lines, history, and a status line with turns, tokens and cost (TURN-01 conversations)", async () => {
   await using home = new TestHome();
   using terminal = await chat(home, "holdfast chat demo --session talk");
-  // Typed as a person does, with slips.
+  // Typed with mistakes, as a person types.
   terminal.keys(..."sai helo".split("").map((key) => (key === " " ? "Space" : key)));
   terminal.keys("Left", "l", "Home", "Right", "Right", "Delete", "y", "End", "Space", "y", "o", "u", "x", "BSpace");
   await terminal.shows("› say hello you");
@@ -55,7 +55,7 @@ test("chat is talked with like a terminal's program: line editing, several lines
   await terminal.shows(/^pasted\s?twice$/m);
   await terminal.shows(/^talk · 2 turns · 1\.2k in 30\d out · \$0\.02 · context \d+ %/m);
 
-  // What was said before, by Up and by searching; it is kept, for its owner alone.
+  // Earlier messages, by Up and by search; the file is private to its owner.
   terminal.keys("Up", "Up", "Up", "Up", "Up");
   await terminal.shows(/^› say hello you$[\s\S]*^› say hello you$/m);
   terminal.keys("C-c");
@@ -69,7 +69,7 @@ test("chat is talked with like a terminal's program: line editing, several lines
   expect(readFileSync(kept, "utf8")).toContain("say hello you");
 });
 
-test("what an agent says is drawn as it comes, and does nothing to the terminal", async () => {
+test("an agent's answer is drawn as it arrives, and cannot affect the terminal", async () => {
   await using home = new TestHome();
   using terminal = await chat(home, "holdfast chat demo --session talk");
   const go = path.join(home.root, "go");
@@ -92,7 +92,7 @@ test("what an agent says is drawn as it comes, and does nothing to the terminal"
   await terminal.shows(/^\*\*bold\*\*$/m);
 });
 
-test("/commands: help, model, mode, status, sessions, cost, context, clear, history, save, unfold, and what is no command (TURN-02 conversations)", async () => {
+test("/commands: help, model, mode, status, sessions, cost, context, clear, history, save, unfold, and unknown commands (TURN-02 conversations)", async () => {
   await using home = new TestHome();
   using terminal = await chat(home, "holdfast chat demo --session talk", { rows: 60 });
   terminal.line("/help");
@@ -135,14 +135,14 @@ test("/commands: help, model, mode, status, sessions, cost, context, clear, hist
   const saved = readFileSync(path.join(home.root, "talk.md"), "utf8");
   expect(saved).toContain("I remember: the milk.");
   expect(saved).toContain("The agent's memory was cleared.");
-  // The transcript stays whole.
+  // The transcript stays complete.
   expect(await home.ok(["transcript", "talk"])).toContain("the milk");
   await atRest(home, "talk");
   terminal.line("/exit");
   await terminal.shows("talk keeps running. Continue: holdfast chat talk");
 });
 
-test("a follow-up sees the whole conversation, also after leaving, after its agent was stopped, by name and by id, and after the daemon was killed (TURN-03 conversations)", async () => {
+test("a follow-up has the whole conversation, after leaving, an agent stop or a daemon kill, by name and by id (TURN-03 conversations)", async () => {
   await using home = new TestHome();
   using terminal = await chat(home, "holdfast chat --agent demo --session memory");
   terminal.line("remember one");
@@ -155,7 +155,7 @@ test("a follow-up sees the whole conversation, also after leaving, after its age
   await terminal.shows(/^› remember one\nI will remember one\.$/m);
   terminal.line("remember two; recall");
   await terminal.shows("I remember: one, two.");
-  // What an agent has not ended it need not remember.
+  // An agent need not remember an unfinished turn.
   await atRest(home, "memory");
   terminal.line("/exit");
   await terminal.shows("Continue: ");
@@ -173,7 +173,7 @@ test("a follow-up sees the whole conversation, also after leaving, after its age
 });
 
 describe("Ctrl+C", () => {
-  test("in an answer cancels it, keeps what came, marked as such, and is back at the prompt (TURN-08 conversations)", async () => {
+  test("cancels an answer, keeps its partial text with a mark, and returns to the prompt (TURN-08 conversations)", async () => {
     await using home = new TestHome();
     using terminal = await chat(home, "holdfast chat demo --session talk");
     terminal.line("stream 1000 20");
@@ -185,10 +185,10 @@ describe("Ctrl+C", () => {
     expect(await home.ok(["transcript", "talk"])).toMatch(/1 2 3 4 5/);
   });
 
-  test("a second one leaves, and the conversation continues in the background", async () => {
+  test("leaves when pressed twice, and the conversation continues in the background", async () => {
     await using home = new TestHome();
     using terminal = await chat(home, "holdfast chat demo --session talk");
-    // What is cancelled before the agent is there never reaches it.
+    // A message cancelled before the agent is ready never reaches it.
     await terminal.shows(/talk · 0 turns .* demo-small$/m);
     terminal.line("hang");
     await terminal.shows("working");
@@ -204,7 +204,7 @@ describe("Ctrl+C", () => {
   });
 });
 
-test("what an agent asks leave for is answered in the conversation, by a key or a command", async () => {
+test("a permission request is answered in the chat, by a key or a command", async () => {
   await using home = new TestHome();
   using terminal = await chat(home, "holdfast chat demo --session talk");
   terminal.line("ask make install");
@@ -218,14 +218,14 @@ test("what an agent asks leave for is answered in the conversation, by a key or 
   terminal.line("ask make docs");
   await terminal.shows(/asks for permission: execute: .*make docs/);
   await answered(terminal, "a", /allowed: .*make docs/);
-  // Always is always: it is not asked for again.
+  // After "always" the agent does not ask again.
   terminal.line("ask make docs");
   await terminal.shows(/› ask make docs\n(?!\?)[\s\S]*Allowed: make docs/);
   terminal.line("ask make clean");
   await terminal.shows(/asks for permission: execute: .*make clean/);
   terminal.line("/approve no");
   await terminal.shows(/denied: .*make clean/);
-  // Somebody else's answer is seen here too.
+  // An answer from elsewhere is shown here too.
   terminal.line("ask make all");
   await terminal.shows(/asks for permission: execute: .*make all/);
   await eventually(async () => (await home.json<unknown[]>(["approvals"])).length === 1);
@@ -233,7 +233,7 @@ test("what an agent asks leave for is answered in the conversation, by a key or 
   await terminal.shows(/allowed by .*: .*make all|allowed: .*make all/);
 });
 
-/** A key within the first moment is taken for one of a text. */
+/** A key pressed too soon after the request counts as text. */
 async function answered(terminal: Terminal, key: string, outcome: RegExp): Promise<void> {
   await eventually(
     () => {
@@ -244,11 +244,11 @@ async function answered(terminal: Terminal, key: string, outcome: RegExp): Promi
     20_000,
     700,
   );
-  // Pressed again just before the first one counted, it stands where the next words are to be.
+  // A key pressed again just before the first one counted is now in the input line.
   terminal.keys("C-u");
 }
 
-test("two people in one conversation see each other's words, under their names, in one order", async () => {
+test("two people in one conversation see each other's messages, under their names, in one order", async () => {
   await using home = new TestHome();
   using mine = await chat(home, "holdfast chat demo --session talk");
   const { token } = await home.json<{ token: string }>(["token", "create", "--scope", "driver", "--name", "ada"]);
@@ -262,7 +262,7 @@ test("two people in one conversation see each other's words, under their names, 
   await mine.shows(/^token:ada › say from ada\nfrom ada$/m);
   await theirs.shows(/^› say from ada\nfrom ada$/m);
   await mine.shows("with token:ada");
-  // At once: one turn after the other.
+  // Messages at the same time become one turn after the other.
   mine.line("stream 30 30; say mine");
   theirs.line("say theirs");
   const orders = [];
@@ -273,7 +273,7 @@ test("two people in one conversation see each other's words, under their names, 
   expect(orders[0]).toEqual(orders[1]);
 });
 
-test("the daemon killed in the middle of an answer: the chat goes on, and nothing is missed or shown twice (TURN-10 conversations)", async () => {
+test("a daemon kill during an answer: the chat continues, and nothing is missed or shown twice (TURN-10 conversations)", async () => {
   await using home = new TestHome();
   using terminal = await chat(home, "holdfast chat demo --session talk");
   terminal.line("stream 120 40; say the end");
@@ -286,7 +286,7 @@ test("the daemon killed in the middle of an answer: the chat goes on, and nothin
   await terminal.shows(/^still here$/m);
 });
 
-test("a turn that fails is told with what to do, the conversation stays, and /retry sends the same message again (TURN-10 conversations)", async () => {
+test("a failed turn is reported with a remedy, the conversation stays, and /retry sends the same message again (TURN-10 conversations)", async () => {
   await using home = new TestHome();
   using terminal = await chat(home, "holdfast chat demo --session talk");
   terminal.line("remember the milk");
@@ -302,7 +302,7 @@ test("a turn that fails is told with what to do, the conversation stays, and /re
   expect(await home.session("talk")).toMatchObject({ runs: 2 });
 });
 
-test("a wrong key, a rate limit, a connection that is cut and an answer that makes no sense each say what happened and what to do; the same words go well afterwards (TURN-10 conversations)", async () => {
+test("a wrong key, a rate limit, a cut connection and an invalid answer each report cause and remedy; the same message succeeds afterwards (TURN-10 conversations)", async () => {
   await using model = await startModel();
   await using home = new TestHome();
   Object.assign(home.env, { OPENAI_BASE_URL: `${model.url}/v1`, OPENAI_API_KEY: "none", OPENAI_MODEL: "scripted" });
@@ -322,7 +322,7 @@ test("a wrong key, a rate limit, a connection that is cut and an answer that mak
   }
 });
 
-test("a narrow terminal, and one whose size changes in mid-answer, loses no word", async () => {
+test("a narrow terminal, and a resize during an answer, lose no text", async () => {
   await using home = new TestHome();
   using terminal = await chat(home, "holdfast chat demo --session talk", { columns: 60, rows: 20 });
   terminal.line("stream 200 60; say the end");
@@ -372,7 +372,7 @@ test("Tab completes commands, names, models and files that are not ignored", asy
 });
 
 describe("one turn for scripts", () => {
-  test("-p: the answer and nothing else on standard output, and an exit code that says how it went", async () => {
+  test("-p prints only the answer on standard output, and the exit code reports the outcome", async () => {
     await using home = new TestHome();
     expect(await home.cli(["chat", "demo", "-p", "say hello there"])).toEqual({ code: 0, stdout: "hello there\n", stderr: "" });
     expect(await home.cli(["chat", "demo", "-p", "say half; fail no network"])).toMatchObject({
@@ -384,12 +384,12 @@ describe("one turn for scripts", () => {
     expect(await home.cli(["chat", "demo", "-p", "say long; stop max_tokens"])).toMatchObject({ code: 38, stdout: "long\n" });
     expect(await home.cli(["chat", "demo", "-p", "say gone; crash"])).toMatchObject({ code: 35 });
     expect(await home.cli(["chat", "nowhere", "-p", "x"])).toMatchObject({ code: 3, stdout: "" });
-    // Nothing is left running, and everything can be gone on with.
+    // Nothing keeps running, and every conversation can be continued.
     const { length } = (await home.json<Session[]>(["ls"])).filter(({ endedAt }) => endedAt === null);
     expect(length).toBe(0);
   });
 
-  test("what is piped in is what is said; the conversation continues by its name", async () => {
+  test("piped input is the message; the conversation continues by its name", async () => {
     await using home = new TestHome();
     expect(await home.ok(["chat", "--agent", "demo", "--session", "script"], { input: "remember the milk\n" })).toBe(
       "I will remember the milk.\n",
@@ -401,7 +401,7 @@ describe("one turn for scripts", () => {
     });
   });
 
-  test("--json is an object with the text, how the turn ended, and what it took", async () => {
+  test("--json prints an object with the text, the outcome of the turn, and its usage", async () => {
     await using home = new TestHome();
     const answer = await home.json<Record<string, unknown>>(["chat", "demo", "-p", "say hello; usage 10 5"]);
     expect(Object.keys(answer).sort()).toEqual(["error", "name", "reason", "session", "text", "usage"]);
@@ -411,7 +411,7 @@ describe("one turn for scripts", () => {
     expect(JSON.parse(failed.stderr)).toMatchObject({ error: { code: "turn_failed" } });
   });
 
-  test("cancelled from elsewhere it ends with a code of its own; what waits for leave says so", async () => {
+  test("a turn cancelled from elsewhere has its own exit code; a turn that waits for an approval says so", async () => {
     await using home = new TestHome();
     await home.ok(["spawn", "--chat", "demo", "--name", "talk"]);
     const running = home.cli(["chat", "talk", "-p", "say half; hang"]);
@@ -430,7 +430,7 @@ describe("one turn for scripts", () => {
   });
 });
 
-test("spawn -i is the same as chat; a terminal's session is no conversation; one in which nothing was said leaves nothing behind", async () => {
+test("spawn -i equals chat; a terminal session is no conversation; a conversation without a message leaves nothing behind", async () => {
   await using home = new TestHome();
   using terminal = await chat(home, "holdfast spawn -i demo --name talk --prompt 'say hello'");
   await terminal.shows(/^› say hello\nhello$/m);

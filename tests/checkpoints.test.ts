@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { eventually, TestHome } from "./home.ts";
 import { TestRepository } from "./repository.ts";
 
-/** Does what it is told in `work COMMAND`, and is at work until it is told `ready`. */
+/** Runs the command of `work COMMAND`, and is working until it reads `ready`. */
 const DOER = `[agents.doer]
 command = ["sh", "-c", "printf 'ready\\\\n'; while read -r line; do printf '\\\\033[2J\\\\033[H%s\\\\n' \\"$line\\"; case \\"$line\\" in work*) eval \\"\${line#work}\\";; esac; done"]
 
@@ -35,7 +35,7 @@ class Project extends TestHome {
     return this.repository.gitIn(directory, ...args).trim();
   }
 
-  /** An agent in a worktree of its own, at rest, and what it began from is kept. */
+  /** An idle agent in its own worktree, with the checkpoint of its start. */
   async doer(name: string): Promise<Session> {
     const session = await this.json<Session>(["spawn", "doer", "--name", name, "--worktree"], { cwd: this.repository.path });
     await this.until(name, ({ status }) => status === "idle");
@@ -43,7 +43,7 @@ class Project extends TestHome {
     return session;
   }
 
-  /** A whole turn, and the checkpoint at its end. */
+  /** A whole turn; returns the checkpoint at its end. */
   async turn(name: string, command: string): Promise<Checkpoint> {
     const { turns } = await this.session(name);
     await this.work(name, command);
@@ -83,7 +83,7 @@ function filesIn(directory: string): Record<string, string> {
   return Object.fromEntries(names.sort().map((name) => [name, readFileSync(path.join(directory, name), "utf8")]));
 }
 
-test("each turn's end leaves a checkpoint of all that the agent did, and touches neither branch nor index nor stash (NEW-12 workspaces)", async () => {
+test("each turn ends with a checkpoint of all the agent's changes, and leaves branch, index and stash untouched (NEW-12 workspaces)", async () => {
   await using home = new Project();
   const { id } = await home.doer("fix");
   const { path: tree } = await home.workspace("fix");
@@ -114,7 +114,7 @@ test("each turn's end leaves a checkpoint of all that the agent did, and touches
   expect(table.stderr).toBe("No changes since checkpoint 3.\n");
 });
 
-test("a rewind brings back files and branch, can be undone, and is refused while the agent is in a turn (NEW-12 workspaces)", async () => {
+test("a rewind brings back files and branch, can be undone, and is refused during a turn (NEW-12 workspaces)", async () => {
   await using home = new Project();
   await home.doer("fix");
   const { path: tree } = await home.workspace("fix");
@@ -161,7 +161,7 @@ test("a rewind brings back files and branch, can be undone, and is refused while
   ]);
 });
 
-test("any two checkpoints are compared, and one with what is there now (NEW-12 workspaces)", async () => {
+test("any two checkpoints can be compared, and a checkpoint with the current files (NEW-12 workspaces)", async () => {
   await using home = new Project();
   await home.doer("fix");
   const { path: tree } = await home.workspace("fix");
@@ -180,7 +180,7 @@ test("any two checkpoints are compared, and one with what is there now (NEW-12 w
   expect(nobody).toMatchObject({ code: 3, stderr: expect.stringContaining("there are 1 to 3") });
 });
 
-test("an agent of which nobody knows when its turns end gets checkpoints on request, and a plain directory none", async () => {
+test("an agent without known turn ends gets checkpoints on request; a plain directory gets none", async () => {
   await using home = new Project();
   await home.ok(["run", "--name", "sh", "--worktree", "--", "sh", "-c", "echo made > made.txt; exec cat"], { cwd: home.repository.path });
   const { path: tree } = await home.workspace("sh");
@@ -205,13 +205,13 @@ test("an agent of which nobody knows when its turns end gets checkpoints on requ
   expect(refused).toMatchObject({ code: 7, stderr: expect.stringContaining("bare is a plain directory") });
 });
 
-test("a turn that ended while no daemon could see to it gets its checkpoint from the next one, and one that has it gets no other", async () => {
+test("the next daemon makes the checkpoint of a turn that ended unobserved, and makes none twice", async () => {
   await using home = new Project();
   await home.doer("fix");
   const { id, path: tree } = await home.workspace("fix");
   await home.turn("fix", "echo two > new.txt");
   await home.killDaemon();
-  // As if the daemon had died before it was made.
+  // As if the daemon had died before it made the checkpoint.
   home.git(tree, "update-ref", "-d", `refs/holdfast/checkpoints/${id}/2`);
   await home.ok(["ls"]);
   const made = await home.checkpoint("fix", ({ turn }) => turn === 1);
@@ -226,7 +226,7 @@ test("a turn that ended while no daemon could see to it gets its checkpoint from
   expect((await home.checkpoints("fix")).map(({ turn }) => turn)).toEqual([null, 1, 2, 3]);
 });
 
-test("a session that is stopped in a turn leaves a checkpoint; its checkpoints go with it, but for the workspace's newest", async () => {
+test("stopping a session in a turn makes a checkpoint; rm deletes all its checkpoints except the workspace's newest", async () => {
   await using home = new Project();
   await home.doer("fix");
   await home.turn("fix", "echo two > new.txt");
@@ -243,7 +243,7 @@ test("a session that is stopped in a turn leaves a checkpoint; its checkpoints g
   expect(await home.ok(["checkpoint", "ls"], { cwd: tree })).toMatch(/turn 2 of [a-z2-7]{10}/);
 });
 
-test("all checkpoints go with the workspace, and one that was recovered begins anew", async () => {
+test("removing a workspace removes its checkpoints, and a recovered workspace starts without any", async () => {
   await using home = new Project();
   await home.doer("fix");
   await home.turn("fix", "echo two > new.txt");

@@ -1,11 +1,11 @@
-/** Sessions that start others: the tree they make, how it is stopped, and what comes back from it. */
+/** Sessions that start other sessions: their tree, its stop, and their reports. */
 import type { AnyEvent, Message, Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { clientAs } from "./as-session.ts";
 import { eventually, HOLDFAST, TestHome } from "./home.ts";
 import { lives } from "./proc.ts";
 
-/** A shell, a child that will not end by SIGTERM, a conversation below that, and a stranger. */
+/** A shell, a child that ignores SIGTERM, a conversation below it, and an unrelated session. */
 async function family(home: TestHome): Promise<void> {
   await home.run("exec sleep 1000", "--name", "stranger");
   const child = `trap '' TERM; ${HOLDFAST} spawn --chat demo --name talk; ${HOLDFAST} spawn demo --name agent; while :; do sleep 0.1; done`;
@@ -36,12 +36,12 @@ test("ls --tree shows each session under the one that started it (SYM-14 togethe
   expect(all.slice(3, 5).map((line) => line?.replace(/\w+$/, ""))).toEqual(["│  ├─ ", "│  └─ "]);
   expect(all[5]).toBe("└─ other");
   expect((await home.json<Session[]>(["ls", "--tree", "child"])).map(({ name }) => name).sort()).toEqual(["agent", "child", "talk"]);
-  // A parent that has ended is shown while something below it runs.
+  // An ended parent is shown while a descendant runs.
   await home.ok(["stop", "top", "--grace", "1s"]);
   expect(names(await home.ok(["ls", "--tree"])).slice(0, 3)).toEqual(["stranger", "top", "├─ child"]);
 });
 
-test("stop --tree ends shells, agents and conversations that descend from a session, and nothing else (SYM-14 together, BG-02 together)", async () => {
+test("stop --tree ends all shells, agents and conversations below a session, and nothing else (SYM-14 together, BG-02 together)", async () => {
   await using home = new TestHome();
   await family(home);
   const before = await home.json<Session[]>(["ls"]);
@@ -58,7 +58,7 @@ test("stop --tree ends shells, agents and conversations that descend from a sess
   expect(await home.cli(["stop", "--tree", "top"])).toMatchObject({ code: 0, stdout: expect.stringContaining("top has ended") });
 });
 
-test("a session that has ended is stopped with its tree all the same, as is what was to be started again", async () => {
+test("stop --tree works on an ended session, and cancels pending restarts", async () => {
   await using home = new TestHome();
   const restarting = `${HOLDFAST} run --name again --restart always -- sh -c 'exit 3'`;
   await home.run(`${HOLDFAST} run --name child -- sleep 1000; ${restarting}`, "--name", "top");
@@ -68,9 +68,9 @@ test("a session that has ended is stopped with its tree all the same, as is what
   expect((await home.session("child")).status).toBe("stopped");
 });
 
-test("what is stopped with its tree starts nothing any more, and a kill of the daemon in the middle stops no part only (BG-02 together)", async () => {
+test("a session being stopped with its tree starts nothing more, and a daemon kill midway never stops only a part (BG-02 together)", async () => {
   await using home = new TestHome();
-  // On SIGTERM it would start another, and takes its time.
+  // On SIGTERM the script tries to start another session and exits slowly.
   const stubborn = `trap '${HOLDFAST} run --name late -- sleep 1000 2>${home.root}/refused; sleep 3; exit 0' TERM`;
   await home.run(`${stubborn}; ${HOLDFAST} run --name child -- sleep 1000; while :; do sleep 0.05; done`, "--name", "top");
   await eventually(async () => (await home.json<Session[]>(["ls"])).length === 2);
@@ -94,26 +94,26 @@ test("what is stopped with its tree starts nothing any more, and a kill of the d
     .filter(Boolean)
     .map((line) => JSON.parse(line) as AnyEvent);
   const requests = events.filter(({ type }) => type === "session.stop_requested");
-  // One fact: nothing is between the two.
+  // The two requests are consecutive events.
   expect((requests[1]?.seq ?? 0) - (requests[0]?.seq ?? 0)).toBe(1);
 });
 
-/** What was said to a session, as it is by now. */
+/** The messages to a session, with their current receipts. */
 async function saidTo(home: TestHome, name: string): Promise<Message[]> {
   return home.json<Message[]>(["messages", name]);
 }
 
-/** A conversation that has others do its work: the demo agent runs what it is told to. */
+/** A conversation that delegates: the demo agent runs the commands that it is told. */
 async function lead(home: TestHome): Promise<void> {
   await home.ok(["spawn", "--chat", "demo", "--name", "lead"]);
   await home.until("lead", ({ status }) => status === "idle");
 }
 
-test("what a child is told first is marked as its parent's words, in a conversation and on a terminal alike", async () => {
+test("a child's first prompt is marked as its parent's text, in a conversation and on a terminal", async () => {
   await using home = new TestHome();
   await lead(home);
   using client = await clientAs(home, "lead");
-  // What it does not know, the agent says again.
+  // The demo agent repeats a prompt that it does not know.
   const body = { agent: "demo", cwd: home.root, env: home.env, prompt: "find the seal", context: false };
   await client.call("spawn", { body: { ...body, name: "talk", chat: true } });
   await client.call("spawn", { body: { ...body, name: "screen" } });
@@ -129,7 +129,7 @@ test("what a child is told first is marked as its parent's words, in a conversat
   expect((await home.session("alone")).command.join(" ")).not.toContain("Message");
 });
 
-test("what a child answers, and how it ends, comes back to the agent that started it as turns of its own (SYM-14 together, BG-06 together)", async () => {
+test("a child's answers and its end return to the parent as new turns (SYM-14 together, BG-06 together)", async () => {
   await using home = new TestHome();
   await lead(home);
   {
@@ -156,7 +156,7 @@ test("what a child answers, and how it ends, comes back to the agent that starte
   expect(said[2]?.text).toMatch(/^It has ended: stopped by user:\S+\. Read its output: holdfast transcript worker$/);
 });
 
-test("a child that is stopped by its parent, or was not to report, tells it nothing", async () => {
+test("a child that its parent stopped, or that should not report, sends its parent nothing", async () => {
   await using home = new TestHome();
   await lead(home);
   using client = await clientAs(home, "lead");
@@ -179,7 +179,7 @@ test("a child that is stopped by its parent, or was not to report, tells it noth
   expect(said.map(({ text }) => text)).toEqual(["It has ended: failed (exit 3). Read its output: holdfast logs told"]);
 });
 
-test("whenever the daemon is killed, each answer of a child comes back once (NEW-01 together, SYM-14 together)", async () => {
+test("under random daemon kills each answer of a child returns once (NEW-01 together, SYM-14 together)", async () => {
   await using home = new TestHome();
   await home.run("exec sleep 1000", "--name", "top");
   {
@@ -199,7 +199,7 @@ test("whenever the daemon is killed, each answer of a child comes back once (NEW
   expect(said.map(({ text }) => text.split("\n\n")[1])).toEqual(texts);
 });
 
-test("an agent on a terminal is given by typing what a child on a terminal answers, however narrow its composer is (SYM-14 together)", async () => {
+test("a terminal agent gets a terminal child's answer by typing, however narrow its composer (SYM-14 together)", async () => {
   await using home = new TestHome();
   await home.ok(["spawn", "demo", "--name", "boss", "--", "--fast"]);
   await home.until("boss", ({ status }) => status === "idle");

@@ -14,15 +14,15 @@ async function events(home: TestHome, ...args: string[]): Promise<AnyEvent[]> {
   return lines.map((line) => JSON.parse(line) as AnyEvent);
 }
 
-/** Runs until the file is there, saying now and then that it does. */
+/** Runs until the file exists, and prints something now and then. */
 function until(file: string): string {
   return `while ! [ -e ${file} ]; do echo on; sleep 0.05; done`;
 }
 
-describe.each(["-1d", "+1d"])("the clock is set by %s while sessions run", (shift) => {
+describe.each(["-1d", "+1d"])("wall clock set by %s while sessions run", (shift) => {
   const step = shift === "-1d" ? -DAY : DAY;
 
-  test.each(["tmux", "native"])("order, ages and durations stay what they are, on the %s host", async (host) => {
+  test.each(["tmux", "native"])("order, ages and durations stay correct on the %s host", async (host) => {
     await using home = new TestHome();
     const clock = new SettableClock(home);
     const go = path.join(home.root, "go");
@@ -53,19 +53,19 @@ describe.each(["-1d", "+1d"])("the clock is set by %s while sessions run", (shif
     expect(jump).toBeGreaterThan(0);
   });
 
-  test("a pause before a restart is neither skipped nor a day long, also over a daemon that was killed", async () => {
+  test("a pause before a restart is neither skipped nor a day long, even across a daemon kill", async () => {
     await using home = new TestHome();
     const clock = new SettableClock(home);
     await clock.startDaemon();
     await home.ok(["run", "--restart", "always", "--name", "it", "--", "sh", "-c", "exit 1"]);
-    // The pauses are 1, 2 and 4 seconds; in the third the clock is set and the daemon dies.
+    // The pauses are 1, 2 and 4 seconds; during the third the clock is set and the daemon is killed.
     await home.until("it", ({ runs, restartAt }) => runs === 3 && restartAt !== null);
     const began = performance.now();
     clock.set(shift);
     await home.killDaemon();
     await clock.startDaemon();
     const { restartAt, runs } = await home.json<Session>(["show", "it"], { env: clock.env });
-    // On a busy machine it may be over by now; how long it was is looked at below.
+    // On a busy machine the pause may be over by now; its length is checked below.
     const left = restartAt === null || runs > 3 ? 0 : Date.parse(restartAt) - (Date.now() + step);
     expect(left).toBeLessThan(5000);
     expect(left).toBeGreaterThan(-2000);
@@ -76,7 +76,7 @@ describe.each(["-1d", "+1d"])("the clock is set by %s while sessions run", (shif
     expect(next.data.durationMs).toBeLessThan(10_000);
   });
 
-  test("quick ends are counted as such: a clock that jumps during a run makes it neither long nor short", async () => {
+  test("quick exits count as quick: a clock jump during a run changes no duration", async () => {
     await using home = new TestHome();
     const clock = new SettableClock(home);
     const go = path.join(home.root, "go");
@@ -88,7 +88,7 @@ describe.each(["-1d", "+1d"])("the clock is set by %s while sessions run", (shif
     expect(scheduled.data).toMatchObject({ quickEnds: 1 });
   });
 
-  test("what came lately is what came lately, and the times of a recording do not go back", async () => {
+  test("--since uses real time, and the times of a recording never go back", async () => {
     await using home = new TestHome();
     const clock = new SettableClock(home);
     const go = path.join(home.root, "go");
@@ -101,10 +101,10 @@ describe.each(["-1d", "+1d"])("the clock is set by %s while sessions run", (shif
     writeFileSync(go, "");
     const began = performance.now();
     await eventually(async () => (await home.ok(["logs", "one"])) === "old\nnew\n");
-    // One that is very slow to start finds nothing, and is asked again.
+    // A very slow start may find nothing, so ask again.
     expect(await eventually(async () => (await since(`${performance.now() - began + 2000}ms`)) || undefined)).toBe("new\n");
     expect(await since("10m")).toBe("old\nnew\n");
-    // Nor is there a pause of a day in it.
+    // The recording contains no pause of a day.
     const steps = (await home.ok(["replay", "one", "--json"])).trim().split("\n");
     const times = steps.map((line) => (JSON.parse(line) as { at: number }).at);
     expect(times).toEqual([...times].sort((a, b) => a - b));
@@ -112,7 +112,7 @@ describe.each(["-1d", "+1d"])("the clock is set by %s while sessions run", (shif
     expect(times.at(-1)).toBeLessThan(performance.now() - started + 1000);
   });
 
-  test("a run that ended while no daemon ran has the duration that its keeper knows", async () => {
+  test("a run that ended while no daemon ran has the duration measured by its keeper", async () => {
     await using home = new TestHome();
     const clock = new SettableClock(home);
     const go = path.join(home.root, "go");
@@ -131,7 +131,7 @@ describe.each(["-1d", "+1d"])("the clock is set by %s while sessions run", (shif
   });
 });
 
-test("a clock that is set a year ahead for a moment removes nothing", async () => {
+test("a clock set a year ahead for a moment removes nothing", async () => {
   await using home = new TestHome();
   const clock = new SettableClock(home);
   const directory = path.join(home.env.HOME ?? "", ".config/holdfast");
@@ -143,7 +143,7 @@ test("a clock that is set a year ahead for a moment removes nothing", async () =
   await home.lookAt("one");
   using client = home.client();
   clock.set("+1y");
-  // Somebody who asks sees what would go; the daemon by itself waits for a second look that finds the clock as it was.
+  // A manual dry run lists what is due. The daemon's own pruning waits for a second check, which finds the clock restored.
   expect(await client.call("prune", { body: { dryRun: true } })).toMatchObject({ removed: [{ name: "one", why: "age" }] } satisfies {
     removed: Partial<PruneReply["removed"][number]>[];
   });
@@ -153,7 +153,7 @@ test("a clock that is set a year ahead for a moment removes nothing", async () =
   expect((await home.session("one")).status).toBe("done");
 });
 
-test("wait --timeout waits as long as it says, whatever is done to the clock", async () => {
+test("wait --timeout waits its full time, whatever happens to the clock", async () => {
   await using home = new TestHome();
   const clock = new SettableClock(home);
   await clock.startDaemon();
@@ -166,7 +166,7 @@ test("wait --timeout waits as long as it says, whatever is done to the clock", a
   expect(performance.now() - began).toBeLessThan(60_000);
 });
 
-test("a token that has expired stays so when the clock is set back, while the daemon runs and after it was killed (mend 8)", async () => {
+test("an expired token stays expired when the clock is set back, with the same daemon and the next (mend 8)", async () => {
   await using home = new TestHome();
   const clock = new SettableClock(home);
   await clock.startDaemon();

@@ -1,4 +1,4 @@
-/** Completion as a shell asks for it. bash really runs; for zsh and fish, that their scripts ask the same question. */
+/** Shell completion. bash really runs; the zsh and fish scripts are checked for the same request. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import path from "node:path";
@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { openTerminal } from "./attached.ts";
 import { ROOT, TestHome } from "./home.ts";
 
-/** What bash offers for the line, of which the last word is unfinished. */
+/** bash's completions for the line, whose last word is incomplete. */
 function offered(home: TestHome, words: readonly string[]): string[] {
   const script = `
     eval "$(holdfast completion bash)"
@@ -54,7 +54,7 @@ test("bash completes groups, their members and their keys", async () => {
   expect(offered(home, ["spawn", "demo", "--group", "team/"])).toEqual(["team/research"]);
 });
 
-test("where nothing of ours fits, bash offers files: for --cwd and for the command of `run`", async () => {
+test("bash completes files where Holdfast has no candidates: for --cwd and for the command of `run`", async () => {
   await using home = new TestHome();
   mkdirSync(path.join(home.root, "project"));
   await home.ok(["up"]);
@@ -82,7 +82,7 @@ test("Tab completes in an interactive bash", async () => {
   await terminal.shows("build stopped");
 });
 
-test("what can be answered or taken back is offered by its id", async () => {
+test("open approvals and queued messages are completed by id", async () => {
   await using home = new TestHome();
   await home.ok(["spawn", "demo", "--name", "fix", "--prompt", "tool shell touch x", "--", "--fast"]);
   await home.until("fix", ({ status }) => status === "waiting");
@@ -95,7 +95,7 @@ test("what can be answered or taken back is offered by its id", async () => {
   expect(await offered("approvals", "allow", "")).toEqual([approval?.id]);
 });
 
-test("the scripts for zsh and fish ask the program itself, as the one for bash does", async () => {
+test("the zsh and fish scripts ask the program itself, like the bash script", async () => {
   await using home = new TestHome();
   for (const shell of ["zsh", "fish"]) expect(await home.ok(["completion", shell])).toContain(" __complete ");
 });

@@ -1,4 +1,4 @@
-/** Recorded screens were tmux's; the native host's emulator says the same in other bytes. */
+/** The screens were recorded on tmux; the native host's emulator produces the same screens with other bytes. */
 import type { Screen } from "@holdfast/contract";
 import { readComposer } from "@holdfast/daemon/agent/composer";
 import { nameOf, readFixtures } from "@holdfast/daemon/agent/fixtures/fixtures";
@@ -6,7 +6,7 @@ import { Profiles } from "@holdfast/daemon/agent/profiles/index";
 import { Model } from "@holdfast/holder/model";
 import { expect, test } from "vitest";
 
-test("on the native host a draft is seen where it is on tmux", async () => {
+test("a draft is recognized on the native host as on tmux", async () => {
   const profiles = new Profiles();
   const found: Record<string, string | null> = {};
   const expected: Record<string, string | null> = {};

@@ -35,7 +35,7 @@ test("config show names every value and its source, and needs no daemon", async 
   expect(readdirSync(home.path)).not.toContain("daemon.json");
 });
 
-test("config get prints a value, a table, and fails for a key without a value or without a meaning", async () => {
+test("config get prints a value or a table, and fails for an unset or unknown key", async () => {
   await using home = new TestHome();
   const { options } = own(home);
   expect(await home.ok(["config", "get", "prune.age"], options)).toBe("30d\n");
@@ -125,7 +125,7 @@ test("config check reports every problem with file, line, key and fix", async ()
   });
 });
 
-test("config edit replaces the file only by a text without problems, and keeps the text otherwise", async () => {
+test("config edit replaces the file only with a valid text, and keeps the old one otherwise", async () => {
   await using home = new TestHome();
   const { file, options, read } = own(home);
   const edit = (text: string) => home.cli(["config", "edit"], { env: { ...options.env, EDITOR: `printf '${text}' >`, VISUAL: "" } });

@@ -1,4 +1,4 @@
-/** The Working Context as its users meet it: people by the CLI and the API, agents by their first prompt. */
+/** The Working Context as people use it by CLI and API, and as agents learn about it by their first prompt. */
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { ContextFile, HoldfastError, Message, Session, WorkingContext, Workspace } from "@holdfast/contract";
@@ -9,7 +9,7 @@ import { TestRepository } from "./repository.ts";
 const NAMES = ["background.md", "plan.md", "working-log.md", "results-summary.md"];
 const POINTER = /\n\n\[Working Context: \.holdfast\/context\/ [^\n]*\]$/;
 
-/** The scripted agent; each prompt that begins a turn is a line of its log. */
+/** The scripted agent logs each prompt that starts a turn. */
 class Prompted {
   readonly log: string;
   readonly #home: TestHome;
@@ -24,7 +24,7 @@ class Prompted {
     return this.#home.json<Session>(["spawn", "demo", "--name", name, ...flags, "--", "--log", this.log], { cwd });
   }
 
-  /** The first one with these words. */
+  /** The first prompt with these words. */
   with(words: string): Promise<string> {
     return eventually(() =>
       readFileSync(this.log, "utf8")
@@ -40,7 +40,7 @@ function layOut(home: TestHome, cwd: string): Promise<string> {
   return home.ok(["context", "edit"], { cwd, env: { EDITOR: "true" } });
 }
 
-test("a new workspace has a Working Context whose background tells what was asked for, and its agent is pointed to it (CAVE-03 workspaces)", async () => {
+test("a new workspace has a Working Context whose background states the objective, and its agent is pointed to it (CAVE-03 workspaces)", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);
   const agents = new Prompted(home);
@@ -58,14 +58,14 @@ test("a new workspace has a Working Context whose background tells what was aske
   const { path: tree, dirty, notes } = await home.json<Workspace>(["workspace", "show", workspace?.name ?? ""]);
   expect([context.root, dirty, notes]).toEqual([tree, false, []]);
 
-  // The next one, of whatever maker, is told the same; what it finds there is left as it is.
+  // The next agent, of any kind, gets the same pointer; the existing files stay unchanged.
   writeFileSync(path.join(context.directory, "plan.md"), "# Plan\n\n- carry on\n");
   await agents.spawn("two", ["--workspace", "one", "--prompt", "say I am the second"], repository.path);
   expect(await agents.with("the second")).toMatch(/^say I am the second\n\n\[Working Context/);
   expect((await home.json<WorkingContext>(["context", "show", "two"])).files[1]?.text).toBe("# Plan\n\n- carry on\n");
 });
 
-test("nothing is said of a Working Context where there is none, where it was not wanted, and to a command of the agent's own", async () => {
+test("the Working Context is not mentioned where it does not exist, was not wanted, or the prompt is an agent's own command", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);
   const agents = new Prompted(home);
@@ -93,7 +93,7 @@ test("nothing is said of a Working Context where there is none, where it was not
   expect(await agents.with("neither in a worktree")).toBe("say neither in a worktree");
 });
 
-test("an agent that starts without a prompt is pointed to it with the first message, and with no other", async () => {
+test("an agent started without a prompt gets the pointer with its first message only", async () => {
   await using home = new TestHome();
   const agents = new Prompted(home);
   await layOut(home, home.root);
@@ -115,7 +115,7 @@ test("an agent that starts without a prompt is pointed to it with the first mess
   expect(await agents.with("the fourth")).toBe("say the fourth");
 });
 
-test("a first message keeps what it carries when the daemon dies before the agent has it", async () => {
+test("a first message keeps its pointer when the daemon dies before delivery", async () => {
   await using home = new TestHome();
   const agents = new Prompted(home);
   await layOut(home, home.root);
@@ -126,7 +126,7 @@ test("a first message keeps what it carries when the daemon dies before the agen
   expect(await agents.with("after the death")).toMatch(POINTER);
 });
 
-test("people read, write and export it by the CLI", async () => {
+test("people read, write and export it with the CLI", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);
   const cwd = repository.path;
@@ -155,7 +155,7 @@ test("people read, write and export it by the CLI", async () => {
   expect(await home.ok(["audit"])).toContain(`created the Working Context of ${cwd}`);
 });
 
-test("what is written from elsewhere replaces nothing that its writer has not read, and leads nowhere else", async () => {
+test("a remote write replaces nothing that its writer has not read, and cannot leave the directory", async () => {
   await using home = new TestHome();
   await layOut(home, home.root);
   using client = home.client();
@@ -185,7 +185,7 @@ test("what is written from elsewhere replaces nothing that its writer has not re
   expect(readFileSync(outside, "utf8")).toBe("mine");
 });
 
-test("an agent reaches the Working Context where it works by its own token, and no other", async () => {
+test("an agent reaches only its own workspace's Working Context with its token", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);
   const other = await repository.workspace("other");

@@ -4,14 +4,14 @@ import type { Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { TestHome } from "./home.ts";
 
-/** Has a turn at once, until somebody has seen it; refuses to go on with a conversation, as agents do that never kept it. */
+/** Starts a turn at once, until the test has seen it; refuses to resume, like an agent that kept no conversation. */
 const FORGETFUL = `case "$*" in *--resume*) echo "no such conversation"; exit 1 ;; esac
 echo "esc to cancel"
 until [ -e "$HOME/seen-$HOLDFAST_RUN" ]; do sleep 0.02; done
 printf '\\\\033[2J\\\\033[Hready>'
 exec sleep 1000`;
 
-test("an agent that refuses to go on with its conversation begins a new one instead of failing again and again", async () => {
+test("an agent that refuses to resume its conversation starts a new one instead of failing repeatedly", async () => {
   await using home = new TestHome();
   const configuration = path.join(home.root, "configuration");
   home.env.XDG_CONFIG_HOME = configuration;

@@ -14,7 +14,7 @@ for (const host of ["tmux", "native"] as const) {
     expect(created).toMatchObject({ name: "later", status: "created", runs: 0, pid: null, startedAt: null, endedAt: null });
     expect(existsSync(path.join(home.path, "sessions", created.id, "runs", "1"))).toBe(false);
 
-    // The session is known to a daemon that follows one that died, and nothing is started by it.
+    // The next daemon knows the created session after a kill, and starts nothing.
     await home.killDaemon();
     expect(await home.json<Session[]>(["ls"])).toMatchObject([{ name: "later", status: "created" }]);
     for (const verb of ["attach --json", "stop", "keys"]) {
@@ -37,7 +37,7 @@ for (const host of ["tmux", "native"] as const) {
   });
 }
 
-test("a created conversation is started by the SDK, with its first prompt said once (CAVE-10 mend)", async () => {
+test("a created conversation is started by the SDK, and gets its first prompt once (CAVE-10 mend)", async () => {
   await using home = new TestHome();
   await home.ok(["up"]);
   using holdfast = home.sdk();

@@ -1,4 +1,4 @@
-/** Exactly one daemon per home, whatever lies around from the last one, and what `up`, `down` and `status` do to it. */
+/** Exactly one daemon per home, despite leftovers of the last one, and its control by `up`, `down` and `status`. */
 import { spawn } from "node:child_process";
 import {
   chmodSync,
@@ -40,7 +40,7 @@ test("twenty commands at once after kill -9 start one daemon, and none of them f
   expect(daemonsOf(home)).toHaveLength(1);
 });
 
-test("whatever lies in the place of the socket, the daemon listens there", async () => {
+test("the daemon listens at its socket path, whatever file was there", async () => {
   await using home = new TestHome();
   await home.killDaemon();
   const socket = path.join(home.socketDirectory, "daemon.sock");
@@ -55,7 +55,7 @@ test("whatever lies in the place of the socket, the daemon listens there", async
   expect(statSync(socket).mode & 0o777).toBe(0o600);
 });
 
-test("down does not signal a process that has the pid of a daemon long gone", async () => {
+test("down does not signal a process that reuses the pid of an old daemon", async () => {
   await using home = new TestHome();
   await home.killDaemon();
   const file = path.join(home.path, "daemon.json");
@@ -65,7 +65,7 @@ test("down does not signal a process that has the pid of a daemon long gone", as
 
   expect(await home.ok(["down"])).toBe("The daemon was not running.\n");
   expect(lives(bystander.pid)).toBe(true);
-  // The same when the daemon that should answer does not: only the very process that is meant may be signalled.
+  // The same for a daemon that does not answer: only the very same process may be signalled.
   const pid = await home.daemonPid();
   writeFileSync(file, JSON.stringify({ pid: bystander.pid, start: stale.start }));
   rmSync(path.join(home.socketDirectory, "daemon.sock"));
@@ -75,7 +75,7 @@ test("down does not signal a process that has the pid of a daemon long gone", as
   expect(pid).not.toBe(bystander.pid);
 });
 
-test("a daemon whose socket was deleted listens anew, and streams that are open go on", async () => {
+test("a daemon whose socket was deleted listens again, and open streams continue", async () => {
   await using home = new TestHome();
   const { id } = await home.run(TICKING);
   const pid = await home.daemonPid();
@@ -94,11 +94,11 @@ test("a daemon whose socket was deleted listens anew, and streams that are open 
   expect(await startsOf(home)).toHaveLength(1);
 });
 
-test("a daemon whose whole socket directory was deleted listens anew, and so does its tmux server", async () => {
+test("a daemon whose socket directory was deleted listens again, and so does its tmux server", async () => {
   await using home = new TestHome();
   const before = await home.run(TICKING, "--name", "ticker");
   const status = await home.json<DaemonStatus>(["status"]);
-  // At once: the daemon would be back in it before it is empty.
+  // Renamed first: the daemon would write into the directory again before it is empty.
   const gone = `${home.socketDirectory}.gone`;
   renameSync(home.socketDirectory, gone);
   rmSync(gone, { recursive: true });
@@ -109,7 +109,7 @@ test("a daemon whose whole socket directory was deleted listens anew, and so doe
   expect(statSync(home.socketDirectory).mode & 0o777).toBe(0o700);
 });
 
-test("a daemon that hangs is ended by down, and its sessions are found again", async () => {
+test("down ends a hanging daemon, and its sessions are found again", async () => {
   await using home = new TestHome();
   const { pid } = await home.run(TICKING, "--name", "ticker");
   const hung = await home.daemonPid();
@@ -120,7 +120,7 @@ test("a daemon that hangs is ended by down, and its sessions are found again", a
   expect(await home.daemonPid()).not.toBe(hung);
 });
 
-test("down --all ends everything also when the daemon hangs", async () => {
+test("down --all ends everything, even if the daemon hangs", async () => {
   await using home = new TestHome();
   const { pid } = await home.run(TICKING);
   const hung = await home.daemonPid();
@@ -153,12 +153,12 @@ test("down leaves sessions running and recorded; status and every other command 
   expect(stops.map(({ data }) => data.why)).toEqual(["asked", "asked"]);
 });
 
-test("what is asked of a daemon while it is told to end is done and answered, by it or by the next", async () => {
+test("a request during the daemon's shutdown is done and answered, by this daemon or the next", async () => {
   await using home = new TestHome();
   for (let round = 0; round < 6; round++) {
     await home.ok(["up"]);
     const runs = Array.from({ length: 4 }, () => home.cli(["run", "--", "sleep", "1000"]));
-    // Each round a little later: before, while and after the programs are started.
+    // Each round waits a little longer: before, during and after the start of the programs.
     await new Promise((resolve) => setTimeout(resolve, round * 30));
     await home.ok(["down"]);
     const replies = await Promise.all(runs);
@@ -168,7 +168,7 @@ test("what is asked of a daemon while it is told to end is done and answered, by
   expect(sessions.map(({ status }) => status)).toEqual(Array.from({ length: 24 }, () => "working"));
 });
 
-test("SIGTERM ends the daemon in order and leaves sessions running", async () => {
+test("SIGTERM ends the daemon cleanly and leaves sessions running", async () => {
   await using home = new TestHome();
   const { pid } = await home.run(TICKING, "--name", "ticker");
   const daemon = await home.daemonPid();
@@ -195,7 +195,7 @@ test("down --all ends every session, keeper and daemon, and leaves no process of
   expect(statuses).toEqual(["ticker stopped", "deaf stopped", "agent stopped", "parent done"]);
 });
 
-test("a socket directory that others can enter, that is a link, or that belongs to another is refused", async () => {
+test("a socket directory that is a link, that others can enter, or that belongs to another user is refused", async () => {
   await using home = new TestHome();
   await home.ok(["up"]);
   const directory = home.socketDirectory;
@@ -207,7 +207,7 @@ test("a socket directory that others can enter, that is a link, or that belongs 
   chmodSync(directory, 0o700);
   await home.ok(["down"]);
 
-  // Nor is it used by a daemon that starts.
+  // A starting daemon refuses it too.
   chmodSync(directory, 0o750);
   expect(await home.cli(["status"])).toEqual(refused);
   chmodSync(directory, 0o700);
@@ -225,14 +225,14 @@ test("a socket directory that others can enter, that is a link, or that belongs 
   await home.ok(["status"]);
 });
 
-test("something else that answers on the socket is not taken for a daemon, and makes way for one", async () => {
+test("another program that answers on the socket is not mistaken for a daemon, and is replaced by one", async () => {
   await using home = new TestHome();
   await home.ok(["up"]);
   await home.ok(["down"]);
   const socket = path.join(home.socketDirectory, "daemon.sock");
   const impostor = createServer((connection) => connection.on("error", () => {}).end("220 welcome\r\n\r\n"));
   await new Promise<void>((resolve) => impostor.listen(socket, resolve));
-  // A request that changes something is not sent twice on a guess; a question is.
+  // A request that changes something is never repeated on a guess; a read is.
   const { code, stderr } = await home.cli(["run", "--", "true"]);
   expect({ code, stderr }).toEqual({ code: 10, stderr: expect.stringContaining("another program answers") });
   expect(await home.json<Session[]>(["ls", "--all"])).toEqual([]);
@@ -240,7 +240,7 @@ test("something else that answers on the socket is not taken for a daemon, and m
   impostor.close();
 });
 
-test("a question to a daemon that does not answer says so, and is answered when it does", async () => {
+test("a read from an unresponsive daemon says so, and completes once the daemon responds", async () => {
   await using home = new TestHome();
   await home.ok(["run", "--name", "one", "--", "sleep", "1000"]);
   const hung = await home.daemonPid();
@@ -267,7 +267,7 @@ function startsOf(home: TestHome): Promise<AnyEvent[]> {
   return eventsOf(home, "daemon.started");
 }
 
-/** Pids of the daemons of this home that live. */
+/** The pids of this home's live daemons. */
 function daemonsOf(home: TestHome): number[] {
   return home
     .processes()
@@ -275,7 +275,7 @@ function daemonsOf(home: TestHome): number[] {
     .map(({ pid }) => pid);
 }
 
-/** A process that has nothing to do with Holdfast. */
+/** A process unrelated to Holdfast. */
 function spawnBystander(): Disposable & { pid: number } {
   const child = spawn("sleep", ["1000"], { stdio: "ignore" });
   const { pid = 0 } = child;
@@ -284,7 +284,7 @@ function spawnBystander(): Disposable & { pid: number } {
 }
 
 test.each(["tmux", "native"])(
-  "a daemon whose home is deleted ends, what runs on the %s host goes on, and the next one finds it",
+  "a daemon whose home is deleted exits, sessions on the %s host continue, and the next daemon finds them",
   async (host) => {
     await using home = new TestHome();
     const { pid, id } = await home.run("exec sleep 1000", "--host", host, "--name", "worker");
@@ -300,7 +300,7 @@ test.each(["tmux", "native"])(
   },
 );
 
-test("a home that is moved away and back at once is the same home", async () => {
+test("a home that is moved away and back quickly is the same home", async () => {
   await using home = new TestHome();
   await home.ok(["up"]);
   const daemon = await home.daemonPid();

@@ -1,4 +1,4 @@
-/** The commands of every day, as somebody types them. */
+/** Everyday commands as people type them. */
 import type { Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { barOf, openTerminal } from "./attached.ts";
@@ -39,7 +39,7 @@ test("spawn --attach puts the new session on the terminal", async () => {
   await terminal.shows(/^demo +idle/m);
 });
 
-test("ls says what each session is about, and puts those first that need a person", async () => {
+test("ls shows each session's subject, and lists first the sessions that need a person", async () => {
   await using home = new TestHome();
   await home.run("exec sleep 1000", "--name", "job-10");
   await home.run("exec sleep 1000", "--name", "job-2", "--objective", "serve the page");
@@ -50,11 +50,11 @@ test("ls says what each session is about, and puts those first that need a perso
   expect(lines[2]).toContain("serve the page");
   expect(lines[3]).toContain("sh -c 'exec sleep 1000'");
   expect((await home.ok(["ls", "--wide"])).split("\n")[0]).toMatch(/ PID +ID +ABOUT +DIRECTORY$/);
-  // For scripts nothing changes: the oldest first.
+  // JSON output keeps its order: oldest first.
   expect((await home.json<Session[]>(["ls"])).map(({ name }) => name)).toEqual(["job-10", "job-2", "z-failed"]);
 });
 
-test("a filter by an agent that does not exist is warned about", async () => {
+test("filtering by an unknown agent prints a warning", async () => {
   await using home = new TestHome();
   const unknown = 'warning: there is no agent "bogus"; list the agents: holdfast agents\n';
   expect(await home.cli(["ls", "--agent", "bogus,claude"])).toEqual({ code: 0, stdout: "No session matches.\n", stderr: unknown });
@@ -62,7 +62,7 @@ test("a filter by an agent that does not exist is warned about", async () => {
   expect(await home.cli(["stop", "--agent", "bogus", "--yes"])).toMatchObject({ code: 0, stderr: unknown });
 });
 
-test("a - on a terminal says that it reads until Ctrl+D", async () => {
+test("a - on a terminal announces that it reads until Ctrl+D", async () => {
   await using home = new TestHome();
   using terminal = openTerminal(home);
   await terminal.command("holdfast spawn demo --name demo -p -");

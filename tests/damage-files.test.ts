@@ -1,4 +1,4 @@
-/** The readers of files that belong to sessions, and of what is read at a start: damaged in every way. Rows of docs/DAMAGE.md. */
+/** The readers of session files and start-up files, with every kind of damage. Rows of docs/DAMAGE.md. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -54,7 +54,7 @@ cells(
   },
 );
 
-/** Everything that is still there, as a reader goes through it. */
+/** The remaining content, as a reader goes through it. */
 function wholeOf(recording: Recording): string {
   let text = "";
   for (let offset = 0; ; ) {
@@ -199,7 +199,7 @@ cells(
     const home = withSession();
     const files = readSessionFiles(home, ID);
     const launch = path.join(writeLaunch(home, { session: ID, run: 2 }, files).directory, "launch");
-    // But for the token, which is another each time.
+    // Without the token, which differs each time.
     const read = () => readFileSync(launch, "utf8").replace(/hfs_[\w-]+/, "");
     const whole = read();
     hurt(launch);

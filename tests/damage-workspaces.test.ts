@@ -1,4 +1,4 @@
-/** The files beside a worktree, damaged in every way. Rows of docs/DAMAGE.md. */
+/** The files beside a worktree, with every kind of damage. Rows of docs/DAMAGE.md. */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";

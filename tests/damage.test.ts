@@ -1,4 +1,4 @@
-/** What a daemon finds damaged when it starts, or under its hands: rows of docs/DAMAGE.md, with the whole product. */
+/** Damage that a daemon finds at its start or while it runs, tested with the whole product. Rows of docs/DAMAGE.md. */
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -75,7 +75,7 @@ cells(
   async (how, hurt) => {
     await using home = new TestHome();
     const kept = await home.json<Session>(["run", "--name", "kept", ...FOREVER]);
-    // Closed in order, the log is in the database.
+    // A clean shutdown moves the log into the database.
     await home.ok(["down"]);
     const later: Session[] = [];
     for (const name of ["later-1", "later-2", "later-3"]) later.push(await home.json<Session>(["run", "--name", name, ...FOREVER]));
@@ -161,7 +161,7 @@ cells(
     expect(lives(hurtOne.pid ?? 0)).toBe(true);
     const orphans = await home.json<Orphan[]>(["orphans"]);
     expect(orphans).toEqual([expect.objectContaining({ session: hurtOne.id, kind: "run", adoptable: false })]);
-    // It is said once, and not at each start.
+    // The notice appears once, not at each start.
     const { epoch } = await status(home);
     for (let i = 0; i < 2; i++) {
       await home.ok(["down"]);

@@ -12,7 +12,7 @@ const DIGEST_KEYS = "session since upTo news turns answers messages approvals tr
   .split(" ")
   .sort();
 
-/** A demo agent at rest in a worktree of its own. */
+/** An idle demo agent in its own worktree. */
 async function demo(home: TestHome, name: string, ...flags: string[]): Promise<Session> {
   await home.ok(["spawn", "demo", "--name", name, ...flags, "--", "--fast"]);
   return home.until(name, ({ status }) => status === "idle");
@@ -26,9 +26,9 @@ function digestOf(home: TestHome, name: string, ...flags: string[]): Promise<Dig
   return home.json<Digest>(["digest", name, ...flags]);
 }
 
-/** As a person does it on a terminal. */
+/** Runs the command on a terminal, as a person does. */
 async function lookedBy(home: TestHome, command: string, shows: string | RegExp): Promise<string> {
-  // Large enough for all of a JSON to be seen at once, in one line.
+  // Wide enough for a whole JSON object in one line.
   using terminal = openTerminal(home, { columns: 8000, rows: 40 });
   await terminal.command(`clear; holdfast ${command}; echo "the"" end"`);
   await terminal.shows(/^the end$/m);
@@ -40,7 +40,7 @@ async function looks(home: TestHome): Promise<AnyEvent[]> {
   return lines.filter(Boolean).map((line) => JSON.parse(line) as AnyEvent);
 }
 
-test("who comes back is told turns, the answer, messages, approvals, commits and files since they last looked, and after that nothing (SYM-07 resume)", async () => {
+test("the digest shows turns, the answer, messages, approvals, commits and files since the last view, and nothing the next time (SYM-07 resume)", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);
   const session = await home.json<Session>(["spawn", "demo", "--name", "api", "--worktree", "feature", "--", "--fast"], {
@@ -95,13 +95,13 @@ test("who comes back is told turns, the answer, messages, approvals, commits and
     turns: { began: 0, ended: 0 },
     work: { commitCount: 0, changed: null },
   });
-  // What was looked at is no matter of asking since a time.
+  // --since does not depend on the last view.
   expect(await digestOf(home, "api", "--since", "1h")).toMatchObject({ since: { why: "asked" }, news: true, turns: { began: 1 } });
   expect(await digestOf(home, "api", "--since", "2099-01-01")).toMatchObject({ news: false });
   expect((await home.cli(["digest", "api", "--since", "soon"])).code).toBe(2);
 });
 
-test("attach, logs and digest on a terminal are looks, once a minute in the journal; show, --json, a script and an agent's own are none", async () => {
+test("attach, logs and digest on a terminal count as views, at most one a minute in the journal; show, --json, scripts and agents do not", async () => {
   await using home = new TestHome();
   await demo(home, "api");
   for (const args of [["digest"], ["digest", "api"], ["show", "api"], ["logs", "api"]]) await home.ok(args);
@@ -124,16 +124,16 @@ test("attach, logs and digest on a terminal are looks, once a minute in the jour
     expect(await digestOf(home, "api"), command).toMatchObject({ turns: { began: 0 }, since: { why: "looked" } });
   }
   const written = (await looks(home)).length;
-  // On a busy machine all this takes longer than a minute.
+  // On a busy machine these commands take longer than a minute.
   expect(written).toBeLessThanOrEqual(1 + Math.floor((performance.now() - began) / 60_000));
-  // One that ends writes what it kept; the next knows.
+  // A daemon that exits writes its pending views; the next daemon reads them.
   await home.ok(["down"]);
   expect(await digestOf(home, "api")).toMatchObject({ turns: { began: 0 }, since: { why: "looked" } });
   if (written === 1) expect(await looks(home)).toHaveLength(2);
   expect(await home.session("api")).toMatchObject({ viewedAt: null });
 });
 
-test("what is news to one principal is old to another; a killed daemon costs nobody the look that was written (SYM-07 resume)", async () => {
+test("each principal has its own news, and a daemon kill loses no written view (SYM-07 resume)", async () => {
   await using home = new TestHome();
   await demo(home, "api");
   const { token } = await home.json<NewToken>(["token", "create", "--scope", "observer", "--name", "phone"]);
@@ -148,7 +148,7 @@ test("what is news to one principal is old to another; a killed daemon costs nob
   expect(await of()).toMatchObject({ turns: { began: 1 } });
 });
 
-test("without a name each session with news is told, those that wait first; one without news is not (SYM-07 resume)", async () => {
+test("without a name the digest lists each session with news, waiting sessions first (SYM-07 resume)", async () => {
   await using home = new TestHome();
   await demo(home, "old");
   await lookedBy(home, "digest", "old · demo");
@@ -165,13 +165,13 @@ test("without a name each session with news is told, those that wait first; one 
     /^asks · demo · waiting[\s\S]+waits for approval: Bash: touch x[\s\S]+^new · demo[\s\S]+a turn failed: server_error/m,
   );
   expect(text).not.toMatch(/^old · /m);
-  // Whoever waits is told again.
+  // A waiting session is listed again.
   await lookedBy(home, "digest", "asks · demo");
   const again = await home.json<{ digests: Digest[] }>(["digest"]);
   expect(again.digests.map(({ session, news }) => [session.name, news])).toEqual([["asks", false]]);
 });
 
-test("of a session in a plain checkout, commits made in its directory are told, by what was checked out when somebody looked", async () => {
+test("for a plain checkout the digest lists commits in its directory since the commit at the last view", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);
   await home.json<Session>(["run", "--name", "sh", "--", "sleep", "1000"], { cwd: repository.path });
@@ -187,21 +187,21 @@ test("of a session in a plain checkout, commits made in its directory are told, 
   expect((await digestOf(home, "elsewhere")).work).toBeNull();
 });
 
-test("in the middle of the first turn, what was changed since the beginning is told as it is now", async () => {
+test("during the first turn the digest shows the current changes since the start", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);
   const prompt = "run echo two > b.txt && echo more >> a.txt\nsleep 60000";
   const flags = ["--name", "busy", "--worktree", "--prompt", prompt];
   const { cwd } = await home.json<Session>(["spawn", "--chat", "demo", ...flags], { cwd: repository.path });
   await eventually(() => readFileSync(path.join(cwd, "a.txt"), "utf8").includes("more"));
-  // With the checkpoint of its beginning, and none since.
+  // Only the checkpoint of its start exists.
   await eventually(async () => (await digestOf(home, "busy")).checkpoints.length === 1);
   const { work } = await digestOf(home, "busy");
   expect(work?.changed?.list.map(({ path: file }) => file).sort()).toEqual(["a.txt", "b.txt"]);
   expect(work?.changed?.untilTurn).toBeNull();
 });
 
-test("a run that was lost, one that was resumed and one that failed are told", async () => {
+test("the digest reports lost, resumed and failed runs", async () => {
   await using home = new TestHome();
   await demo(home, "api", "--host", "native");
   await asked(home, "api", "say one");
@@ -222,40 +222,37 @@ test("a run that was lost, one that was resumed and one that failed are told", a
   expect(await home.ok(["digest", "cmd"])).toContain("it failed (exit code 3)");
 });
 
-test.each(["tmux", "native"])(
-  "attach on %s and show tell a person in a few lines what is new, and nothing when nothing is (SYM-07 resume)",
-  async (host) => {
-    await using home = new TestHome();
-    await demo(home, "api", "--host", host);
-    await lookedBy(home, "digest api", "demo");
-    expect(await lookedBy(home, "show api", "demo")).not.toContain("news ");
-    await asked(home, "api", "say the answer is forty-two");
-    const shown = await lookedBy(home, "show api", "1 turn");
-    expect(shown).toMatch(/^news +since you looked, \d+s ago: 1 turn, .*1 answer; 1 message answered\n +more: holdfast digest api$/m);
-    await lookedBy(home, "digest api", "the answer is forty-two");
-    expect(await lookedBy(home, "show api", "demo")).not.toContain("news ");
-    await asked(home, "api", "say the sea is blue");
-    const file = path.join(home.root, "told");
-    using terminal = openTerminal(home);
-    await terminal.command(`clear; holdfast attach api 2> ${file}`);
-    await home.until("api", ({ attachments }) => attachments.length === 1);
-    await eventually(async () => (await digestOf(home, "api")).news === false);
-    terminal.keys("C-\\");
-    await terminal.shows("detached");
-    await terminal.command(`clear; cat ${file}; wc -l < ${file}`);
-    const told = await terminal.shows(/^\d$/m);
-    expect(told).toMatch(/since you looked, \d+s ago:\n {2}1 turn, .*\n {2}│ the sea is blue\n {2}messages: 1 answered\n/);
-    expect(Number(/^(\d)$/m.exec(told)?.[1])).toBeLessThanOrEqual(6);
-    await terminal.command(`clear; holdfast attach api 2> ${file}`);
-    await home.until("api", ({ attachments }) => attachments.length === 1);
-    terminal.keys("C-\\");
-    await terminal.shows("detached");
-    await terminal.command(`clear; wc -c < ${file}`);
-    await terminal.shows(/^0$/m);
-  },
-);
+test.each(["tmux", "native"])("attach on %s and show print a few lines of news, and nothing without news (SYM-07 resume)", async (host) => {
+  await using home = new TestHome();
+  await demo(home, "api", "--host", host);
+  await lookedBy(home, "digest api", "demo");
+  expect(await lookedBy(home, "show api", "demo")).not.toContain("news ");
+  await asked(home, "api", "say the answer is forty-two");
+  const shown = await lookedBy(home, "show api", "1 turn");
+  expect(shown).toMatch(/^news +since you looked, \d+s ago: 1 turn, .*1 answer; 1 message answered\n +more: holdfast digest api$/m);
+  await lookedBy(home, "digest api", "the answer is forty-two");
+  expect(await lookedBy(home, "show api", "demo")).not.toContain("news ");
+  await asked(home, "api", "say the sea is blue");
+  const file = path.join(home.root, "told");
+  using terminal = openTerminal(home);
+  await terminal.command(`clear; holdfast attach api 2> ${file}`);
+  await home.until("api", ({ attachments }) => attachments.length === 1);
+  await eventually(async () => (await digestOf(home, "api")).news === false);
+  terminal.keys("C-\\");
+  await terminal.shows("detached");
+  await terminal.command(`clear; cat ${file}; wc -l < ${file}`);
+  const told = await terminal.shows(/^\d$/m);
+  expect(told).toMatch(/since you looked, \d+s ago:\n {2}1 turn, .*\n {2}│ the sea is blue\n {2}messages: 1 answered\n/);
+  expect(Number(/^(\d)$/m.exec(told)?.[1])).toBeLessThanOrEqual(6);
+  await terminal.command(`clear; holdfast attach api 2> ${file}`);
+  await home.until("api", ({ attachments }) => attachments.length === 1);
+  terminal.keys("C-\\");
+  await terminal.shows("detached");
+  await terminal.command(`clear; wc -c < ${file}`);
+  await terminal.shows(/^0$/m);
+});
 
-test("last prints the agent's final answer as it told it, of a typed prompt too, also after its end and another daemon (SYM-07 resume)", async () => {
+test("last prints the agent's final answer, also for a typed prompt, after its end and with another daemon (SYM-07 resume)", async () => {
   await using home = new TestHome();
   await demo(home, "api");
   const early = await home.cli(["last", "api"]);
@@ -273,7 +270,7 @@ test("last prints the agent's final answer as it told it, of a typed prompt too,
   expect(await home.ok(["last", "api"])).toBe("third\n");
 });
 
-test("last says of a command, and of an agent that does not tell, how to read what it shows", async () => {
+test("last explains how to read a command, or an agent that does not report its answers", async () => {
   await using home = new TestHome();
   const directory = path.join(home.env.HOME ?? "", ".config/holdfast");
   mkdirSync(directory, { recursive: true });
@@ -290,7 +287,7 @@ test("last says of a command, and of an agent that does not tell, how to read wh
   }
 });
 
-test("what an agent says does nothing to the terminal of who reads it", async () => {
+test("an agent's text cannot affect the reader's terminal", async () => {
   await using home = new TestHome();
   await demo(home, "api");
   const sent = home.ok(["send", "api", "--wait", "tool shell printf 'begin\\033]0\\073taken\\007 \\342\\200\\256end'; say so"]);
@@ -307,7 +304,7 @@ test("what an agent says does nothing to the terminal of who reads it", async ()
   expect(readFileSync(raw, "utf8")).toContain("\u202e");
 });
 
-test("what was told in short is told whole by --again, and what attach has no room for is named (SYM-07 resume)", async () => {
+test("--again prints in full what the digest shortened, and attach names what it left out (SYM-07 resume)", async () => {
   await using home = new TestHome();
   await demo(home, "api");
   await lookedBy(home, "digest api", "demo");
@@ -335,7 +332,7 @@ test("what was told in short is told whole by --again, and what attach has no ro
 });
 
 test.each(HOSTS)(
-  "what happens while one is attached on %s is seen by who leaves by the key, and told to whose terminal went away (SYM-07 resume)",
+  "events while attached on %s count as seen after the detach key, but not after a lost terminal (SYM-07 resume)",
   async (host) => {
     await using home = new TestHome();
     await demo(home, "api", "--host", host);
@@ -354,7 +351,7 @@ test.each(HOSTS)(
       await asked(home, "api", "say two");
     }
     await attached(0);
-    // Another one who leaves is as good as a wait: who went before has been seen to.
+    // The detach of a second terminal proves that the first one's end was handled.
     using other = openTerminal(home);
     await other.command("clear; HOLDFAST_SESSION=x holdfast attach api");
     await attached(1);
@@ -362,7 +359,7 @@ test.each(HOSTS)(
   },
 );
 
-test("a failure stays in ls, statusline and next until a person has looked; what scripts and agents read is no look (mend 14)", async () => {
+test("a failure stays in ls, statusline and next until a person views it; reads by scripts and agents do not count (mend 14)", async () => {
   await using home = new TestHome();
   await home.run("exit 3", "--name", "build");
   await home.run("true", "--name", "fine");
@@ -379,7 +376,7 @@ test("a failure stays in ls, statusline and next until a person has looked; what
   expect(listed).not.toContain("fine");
   expect(await home.session("talk")).toMatchObject({ failure: { what: "turn", why: expect.stringContaining("no network") } });
   expect(["build", "talk"]).toContain((await home.json<Session>(["next"])).name);
-  // A script reads it, and an agent.
+  // A script and an agent read it.
   for (const verb of ["show", "logs", "digest"]) await home.ok([verb, "build"]);
   using agent = await clientAs(home, "talk");
   await agent.call("viewSession", { params: { ref: "talk" }, body: {} });

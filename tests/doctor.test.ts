@@ -9,7 +9,7 @@ async function levels(home: TestHome, ...flags: string[]): Promise<Record<string
   return Object.fromEntries((JSON.parse(stdout) as Finding[]).map(({ id, level, fixed }) => [id, fixed ? "fixed" : level]));
 }
 
-test("a healthy home has no problem, and what stop cannot find is said (CAVE-06 hosts)", async () => {
+test("a healthy home has no problem, and doctor names what stop cannot find (CAVE-06 hosts)", async () => {
   await using home = new TestHome();
   const { code, stdout } = await home.cli(["doctor"]);
   expect(code).toBe(0);
@@ -25,7 +25,7 @@ test("a healthy home has no problem, and what stop cannot find is said (CAVE-06 
   });
 });
 
-test("what is wrong is found with its remedy, and mended when asked", async () => {
+test("doctor finds problems with their remedies, and fixes them on request", async () => {
   await using home = new TestHome();
   await home.ok(["up"]);
   chmodSync(path.join(home.path, "sessions"), 0o755);
@@ -47,7 +47,7 @@ function configure(home: TestHome, text: string): string {
   return file;
 }
 
-test("a configuration that cannot be read is a finding with its line, and everything else is still looked at", async () => {
+test("an invalid configuration is reported with its line, and all other checks still run", async () => {
   await using home = new TestHome();
   const file = configure(home, 'detach_key = "F12"\nrecording_limit = "64\n');
   const { code, stdout } = await home.cli(["doctor", "--json"]);
@@ -57,7 +57,7 @@ test("a configuration that cannot be read is a finding with its line, and everyt
   expect(wrong).toMatchObject([{ level: "problem" }, { level: "problem" }]);
   for (const { what } of wrong) expect(what).toContain(`${file} is not valid TOML, line 2, column `);
   expect(findings.map(({ id }) => id)).toEqual(expect.arrayContaining(["versions", "tmux", "disk", "login", "permissions"]));
-  // Whatever needs a daemon says the same and what to do, in two lines.
+  // Every command that needs a daemon prints the same cause and remedy in two lines.
   const { stderr } = await home.cli(["run", "--", "true"]);
   expect(stderr).toMatch(/^holdfast: the daemon did not start: .*line 2, column .*\n {2}correct it.*\n$/);
   configure(home, 'detach_key = "F12"\n');
@@ -65,7 +65,7 @@ test("a configuration that cannot be read is a finding with its line, and everyt
   expect(await levels(home)).not.toHaveProperty("daemon");
 });
 
-test("what keeps running while the configuration makes no sense is listed, shown and stopped, and nothing else is done", async () => {
+test("with an invalid configuration, running sessions can be listed, shown and stopped, and nothing else works", async () => {
   await using home = new TestHome();
   configure(home, 'detach_key = "F12"\nrecording_limit = "off"\n[prune]\nage = "off"\n');
   for (const name of ["one", "two"]) await home.ok(["run", "--name", name, "--", "sh", "-c", "echo hello; exec sleep 600"]);
@@ -83,7 +83,7 @@ test("what keeps running while the configuration makes no sense is listed, shown
     stdout: "one stopped (1 process)\n",
     stderr: expect.stringContaining(wrong),
   });
-  // The key by which people leave is still theirs.
+  // The user's own detach key still applies.
   expect(JSON.parse((await home.cli(["attach", "--json", "two"])).stdout)).toMatchObject({ detachKey: "F12" });
   for (const args of [
     ["run", "--", "true"],
@@ -100,7 +100,7 @@ test("what keeps running while the configuration makes no sense is listed, shown
   ]);
 });
 
-test("once the configuration is corrected, whoever finds a daemon that did without one gets another", async () => {
+test("after the configuration is corrected, the next command replaces the daemon that ran without one", async () => {
   await using home = new TestHome();
   await home.ok(["run", "--name", "it", "--", "sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1; done"]);
   await home.ok(["wait", "it", "--for", "output=ready"]);
@@ -115,7 +115,7 @@ test("once the configuration is corrected, whoever finds a daemon that did witho
   await stopping;
 });
 
-test("a key that means nothing is said at the first use, by up and by doctor, with what it was most likely to be", async () => {
+test("an unknown key is reported at first use, by up and by doctor, with the most likely key", async () => {
   await using home = new TestHome();
   const file = configure(home, 'recordng_limit = "64M"\n');
   const said = `${file}, line 1: there is no setting recordng_limit; it is ignored; did you mean recording_limit?`;
@@ -125,14 +125,14 @@ test("a key that means nothing is said at the first use, by up and by doctor, wi
   expect(await home.json(["status"])).toMatchObject({ warnings: [said] });
   const findings = await home.json<Finding[]>(["doctor"]);
   expect(findings.filter(({ id }) => id === "configuration")).toMatchObject([{ level: "warning", what: said }]);
-  // As it is now, not as the daemon read it.
+  // Doctor reads the current file, not the daemon's copy.
   configure(home, 'recording_limit = "64M"\n');
   expect(await levels(home)).toMatchObject({ configuration: "ok" });
   await home.ok(["down"]);
   expect((await home.cli(["up"])).stderr).not.toContain("there is no setting");
 });
 
-/** A program of npm's that shows nothing and stays. */
+/** A program from npm that prints nothing and keeps running. */
 function installed(home: TestHome, version: string): string {
   const folder = path.join(home.root, "npm", "node_modules", "codex");
   mkdirSync(folder, { recursive: true });
@@ -142,7 +142,7 @@ function installed(home: TestHome, version: string): string {
   return [path.dirname(process.execPath), path.join(home.root, "npm"), home.env.PATH].join(path.delimiter);
 }
 
-test("doctor and explain say that an agent is newer than the rules for its status, and how to record it", async () => {
+test("doctor and explain report an agent newer than its status rules, and how to record it", async () => {
   await using home = new TestHome();
   const PATH = installed(home, "99.1.0");
   const { stdout } = await home.cli(["doctor", "--json"], { env: { PATH } });
@@ -154,20 +154,20 @@ test("doctor and explain say that an agent is newer than the rules for its statu
   expect(finding?.remedy).toContain("npm run record:agents -- codex --version 99.1.0");
   await home.ok(["spawn", "codex", "--name", "api"], { env: { PATH } });
   await home.until("api", ({ pid }) => pid !== null);
-  // The launch file becomes the program.
+  // The launch script has become the program by then.
   const said = await eventually(async () => /^rules +.*$/m.exec(await home.ok(["explain", "api"]))?.[0]);
   expect(said).toMatch(
     /may be outdated: codex 99\.1\.0 is newer than [\d.]+, the version they were made for; .*npm run record:agents -- codex --version 99\.1\.0$/,
   );
 });
 
-test("doctor has nothing to say of an agent that is not newer", async () => {
+test("doctor does not report an agent that is not newer", async () => {
   await using home = new TestHome();
   const { stdout } = await home.cli(["doctor", "--json"], { env: { PATH: installed(home, "0.1.0") } });
   expect((JSON.parse(stdout) as Finding[]).find(({ id }) => id === "agents")).toMatchObject({ level: "ok", remedy: null });
 });
 
-test("doctor names what each agent lacks and the command that fixes it; an agent that hangs did not answer", async () => {
+test("doctor names each agent's missing parts and the command that fixes them; a hanging agent counts as unresponsive", async () => {
   await using home = new TestHome();
   const bin = path.join(home.root, "bin");
   mkdirSync(bin);

@@ -16,7 +16,7 @@ const SHELLS: ShellName[] = ["bash", "zsh"];
 
 const FILES = ["README.md", ...readdirSync(path.join(ROOT, "docs/guides")).map((name) => `docs/guides/${name}`)];
 
-/** Blocks of the language `console`: commands that no test machine can run, each by its first line, with the reason. */
+/** Blocks of the language `console`: commands that no test machine can run, each with its first line and the reason. */
 const NOT_RUN: Record<string, string> = {};
 const MOST_NOT_RUN = 6;
 
@@ -37,7 +37,7 @@ test.each(FILES)("%s names the language of every block, and hides no command in 
 
 const SLOW = { timeout: 900_000 };
 
-// One after the other: `npm run pack` writes one file, the remote guide names one port, and packing blocks this process.
+// Run one after the other: `npm run pack` writes one file, the remote guide uses one port, and packing blocks this process.
 test.each(SHELLS)("README.md leads from the clone to an answered approval in %s (NEW-17 plain, NEW-18 plain)", SLOW, async (shell) => {
   await using home = new TestHome();
   expect(await pasted(home, { file: "README.md", shell })).toEqual([]);
@@ -73,7 +73,7 @@ function pasted(home: TestHome, { file, shell }: { file: string; shell: ShellNam
   return failuresIn(file, { shell, env: home.env, cwd, settled: () => settled(home) });
 }
 
-/** As `npm install -g` of the README does, without npm. */
+/** Does the README's `npm install -g`, without npm. */
 function installGlobally(home: TestHome): void {
   const modules = path.join(home.root, "npm/lib/node_modules");
   mkdirSync(modules, { recursive: true });
@@ -91,7 +91,7 @@ test("few blocks are not run, and each has a reason", () => {
   expect(marked.length).toBeLessThanOrEqual(MOST_NOT_RUN);
 });
 
-/** What a reader has: agents on PATH, a repository in ~/app; the README is read in the checkout, guides in the repository. */
+/** A reader's machine: agents on PATH and a repository in ~/app. The README runs in the checkout, guides in the repository. */
 function prepare(home: TestHome, file: string): string {
   const user = home.env.HOME ?? "";
   const bin = path.join(home.root, "bin");
@@ -126,10 +126,10 @@ function prepare(home: TestHome, file: string): string {
 
 const MOST_SETTLE_MS = 8_000;
 const QUIET_MS = 250;
-/** What the stand-in does under these names is not seen on its screen. */
+/** The stand-ins under these names show no status on their screens. */
 const UNSEEN = ["gemini", "opencode", "shell"];
 
-/** No agent is in the middle of something, for a moment: what a reader sees before they type the next line. */
+/** Waits until no agent is working for a moment, as a reader does before the next line. */
 async function settled(home: TestHome): Promise<void> {
   using client = home.client();
   const isQuiet = async () => {

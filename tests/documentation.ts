@@ -1,9 +1,9 @@
 /**
- * Runs the shell blocks of a markdown file as a reader pastes them: line by line into an interactive bash or `zsh -f` on a terminal, each
- * line when the prompt is back. One shell and one home for the whole file, so that a later block may use what an earlier one made.
+ * Runs the shell blocks of a markdown file as a reader pastes them: line by line into an interactive bash or `zsh -f` on a terminal, each line when
+ * the prompt is back. The whole file shares one shell and one home, so that later blocks can use the results of earlier ones.
  *
- * Comment lines are pasted too. `zsh -f` has no comments and answers `command not found: #`, which a reader can ignore; everything else a
- * comment does there (an apostrophe that opens a string, a `;` that starts a command) is a failure.
+ * Comment lines are pasted too. `zsh -f` has no comments and prints `command not found: #`, which a reader can ignore; any other effect of a comment
+ * (an apostrophe that opens a string, a `;` that starts a command) is a failure.
  */
 import { readFileSync } from "node:fs";
 import path from "node:path";
@@ -12,7 +12,7 @@ import { ROOT } from "./home.ts";
 
 export interface Block {
   language: string;
-  /** Of its first line, counted from 1. */
+  /** The number of its first line, counted from 1. */
   line: number;
   lines: string[];
 }
@@ -31,7 +31,7 @@ export function blocksOf(text: string): Block[] {
   return blocks;
 }
 
-/** Commands that keep the terminal: what they print once they have it, and the keys with which a reader leaves them. */
+/** Commands that keep the terminal: their first output on it, and the keys with which a reader leaves them. */
 const LEAVES: readonly { command: RegExp; after: string; keys: string; codes: readonly number[] }[] = [
   { command: /^holdfast (-H \S+ )?(attach|next)\b/, after: "\x1b[?1049h", keys: "\x1c", codes: [0] },
   { command: /^holdfast (-H \S+ )?chat\b(?!.* (-p|--prompt)\b)/, after: "\x1b[?2004h", keys: "\x04", codes: [0] },
@@ -39,11 +39,11 @@ const LEAVES: readonly { command: RegExp; after: string; keys: string; codes: re
   { command: /^holdfast .*(-f\b|--watch\b)|^holdfast (approvals|group) watch\b(?!.*--once)/, after: "", keys: "\x03", codes: [0, 130] },
 ];
 
-/** Commands after which an agent begins to do something. */
+/** Commands that give an agent work. */
 const ASKS = /\b(spawn|send|start|resume|restore|fork|adopt|apply|approvals|keys|task)\b/;
 
 const LEAVE_EVERY_MS = 1000;
-/** `npm run pack` takes a minute where others use the processor too. */
+/** `npm run pack` takes a minute on a busy machine. */
 const PATIENCE_MS = 150_000;
 
 const MARK = "\x1b]777;";
@@ -61,11 +61,11 @@ interface Options {
   shell: ShellName;
   env: Record<string, string>;
   cwd: string;
-  /** Waits until a reader would go on: an agent that was asked something has done it, or asks back. */
+  /** Waits until a reader would continue: the agent has done its work or asks back. */
   settled(): Promise<void>;
 }
 
-/** Pastes every `sh` block of a file; what failed, each with its place. */
+/** Pastes every `sh` block of a file; returns the failures with their lines. */
 export async function failuresIn(file: string, options: Options): Promise<string[]> {
   const shell = new Shell(options);
   try {
@@ -88,7 +88,7 @@ class Shell {
   readonly #pty: IPty;
   #printed = "";
   #ended = false;
-  /** The line before was not the end of its command. */
+  /** The previous line did not complete its command. */
   continues = false;
 
   constructor({ shell, env, cwd }: Options) {
@@ -109,7 +109,7 @@ class Shell {
     if (answer !== "0") throw new Error(`${this.#name} does not start: ${this.#printed}`);
   }
 
-  /** Undefined: it succeeded. */
+  /** Returns undefined on success. */
   async paste(line: string): Promise<string | undefined> {
     const command = line.trim();
     if (command === "" && !this.continues) return undefined;
@@ -130,7 +130,7 @@ class Shell {
     if (!this.#ended) this.#pty.kill("SIGKILL");
   }
 
-  /** What the shell says when it wants the next line: an exit code, or `more`. */
+  /** The shell's marker before the next line: an exit code, or `more`. */
   async #answer(leave: { after: string; keys: string } | undefined): Promise<string | undefined> {
     const began = performance.now();
     let left = began;

@@ -1,6 +1,6 @@
 /**
- * What every agent that is talked to must do, whatever drives it: one that speaks the protocol itself, a command for each turn, or the built-in agent
- * on a model. Each is a real process behind the holder's own code; a fourth way would only have to pass this.
+ * The common tests of every conversation driver: an agent that speaks the protocol, a command per turn, and the built-in agent on a model. Each is a
+ * real process behind the holder's own code; a new driver only has to pass these tests.
  */
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,10 +18,10 @@ const FROM = "user:tester" as Principal;
 const CONTEXT = { first: 2, last: 10, tokens: 1000 };
 
 interface Way {
-  /** The program and its arguments, told where its order is to be. */
+  /** The program and its arguments, given the directory for its order file. */
   command(run: string): string[];
   env?(): Record<string, string>;
-  /** Words with which it says "hello", says what it was told first, works for long, and fails. */
+  /** Prompts that make it say "hello", repeat what it was told first, work for long, and fail. */
   hello: string;
   remember: string;
   recall: string;
@@ -43,7 +43,7 @@ function ordered(run: string, order: object): string {
   return file;
 }
 
-/** Answers with what it is given; a few words make it do something else. */
+/** Repeats its input; a few words make it act differently. */
 const COMMAND = `words=$(cat); case "\${words##*<prompt>}" in *"work long"*) echo begun; exec sleep 1000 ;; *"fail now"*) echo broken >&2; exit 3 ;; *) printf '%s' "$words" ;; esac`;
 
 const WAYS: Record<string, Way> = {
@@ -163,7 +163,7 @@ class Run implements AsyncDisposable {
     return message;
   }
 
-  /** How the turn ended. */
+  /** Returns how the turn ended. */
   async turn(text: string): Promise<string> {
     const before = this.of("turn_ended").length;
     await this.say(text);
@@ -186,7 +186,7 @@ class Place implements Disposable {
 }
 
 describe.each(Object.entries(WAYS))("%s", (_, way) => {
-  test("a turn is in the transcript from its words to its end, each entry numbered, with what it took", async () => {
+  test("a turn is in the transcript from prompt to end, with numbered entries and its usage", async () => {
     using place = new Place();
     await using run = new Run(way, { root: place.path, number: 1 });
     expect(await run.turn(way.hello)).toBe("completed");
@@ -198,7 +198,7 @@ describe.each(Object.entries(WAYS))("%s", (_, way) => {
     expect(run.conversation.state).toMatchObject({ ready: true, turn: null, asks: [] });
   });
 
-  test("while a turn runs other words are refused, and the same words are taken once", async () => {
+  test("during a turn other prompts are refused, and a repeated prompt counts once", async () => {
     using place = new Place();
     await using run = new Run(way, { root: place.path, number: 1 });
     await run.say(way.long);
@@ -208,7 +208,7 @@ describe.each(Object.entries(WAYS))("%s", (_, way) => {
     expect(run.of("user")).toHaveLength(1);
   });
 
-  test("a cancelled turn keeps what came, and the next one begins", async () => {
+  test("a cancelled turn keeps its partial answer, and the next turn starts", async () => {
     using place = new Place();
     await using run = new Run(way, { root: place.path, number: 1 });
     await run.say(way.long);
@@ -220,13 +220,13 @@ describe.each(Object.entries(WAYS))("%s", (_, way) => {
     expect(await run.turn(way.hello)).toBe("completed");
   });
 
-  test("words that steer reach it in the middle of a turn", async () => {
+  test("a steering message reaches the agent during a turn", async () => {
     using place = new Place();
     await using run = new Run(way, { root: place.path, number: 1 });
     await run.say(way.long);
     await eventually(() => run.said.includes("begun"));
     const steered = run.say(way.hello, { steer: true });
-    // One that takes them between two steps of its own has none here.
+    // An agent that takes messages only between its steps has no such step here, so cancel.
     if (run.agent.steers) await run.conversation.cancel();
     await steered;
     await eventually(() => run.conversation.state.turn === null);
@@ -236,7 +236,7 @@ describe.each(Object.entries(WAYS))("%s", (_, way) => {
     ]);
   });
 
-  test("a turn that fails says why and what to do; the conversation continues", async () => {
+  test("a failed turn reports cause and remedy; the conversation continues", async () => {
     using place = new Place();
     await using run = new Run(way, { root: place.path, number: 1 });
     expect(await run.turn(way.fails)).toBe("failed");
@@ -246,7 +246,7 @@ describe.each(Object.entries(WAYS))("%s", (_, way) => {
     expect(await run.turn(way.hello)).toBe("completed");
   });
 
-  test("the next run knows what was said in the one before", async () => {
+  test("the next run remembers the previous one", async () => {
     using place = new Place();
     const first = new Run(way, { root: place.path, number: 1 });
     await first.turn(way.remember);
@@ -257,7 +257,7 @@ describe.each(Object.entries(WAYS))("%s", (_, way) => {
     expect(next.said).toContain("periwinkle");
   });
 
-  test("with an empty memory it has forgotten, and the transcript has not", async () => {
+  test("after clear the agent has forgotten the conversation, but the transcript is complete", async () => {
     using place = new Place();
     await using run = new Run(way, { root: place.path, number: 1 });
     await run.turn(way.remember);
@@ -269,7 +269,7 @@ describe.each(Object.entries(WAYS))("%s", (_, way) => {
     expect(run.of("user")[0]?.text).toContain("periwinkle");
   });
 
-  test("an agent that ends in the middle of a turn leaves it marked as cut off, and takes no more", async () => {
+  test("an agent that exits during a turn leaves it marked as cut off, and takes no more prompts", async () => {
     using place = new Place();
     await using run = new Run(way, { root: place.path, number: 1 });
     await run.say(way.long);

@@ -1,4 +1,4 @@
-/** A session has its caller's environment, whole, and nobody else's. */
+/** A session has its caller's whole environment, and no other. */
 import { execFileSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { eventually, TestHome } from "./home.ts";
 import { environmentOf } from "./proc.ts";
 
-test("a secret of the first caller is in no later session, in no keeper and not in the daemon", async () => {
+test("a secret of the first caller is in no later session, no keeper and not in the daemon", async () => {
   await using home = new TestHome();
   const secret = "sk-of-the-first-caller";
   const env = { OPENAI_API_KEY: secret, HTTPS_PROXY: `http://user:${secret}@proxy` };
@@ -25,14 +25,14 @@ test("a secret of the first caller is in no later session, in no keeper and not 
   for (const scope of [["-g"], ["-t", "=holdfast:"], ["-t", `=${second.id}-1:`]]) {
     expect(execFileSync("tmux", ["-S", socket, "show-environment", ...scope], { encoding: "utf8" })).not.toContain(secret);
   }
-  // Where it has to be kept, only its owner can read it; and nobody reads it in the list of processes.
+  // Files with the environment are private to their owner, and the process list does not show it.
   const session = path.join(home.path, "sessions", first.id);
   for (const file of ["env", "runs/1/launch"]) expect(statSync(path.join(session, file)).mode & 0o777).toBe(0o600);
   expect(execFileSync("ps", ["-ww", "-eo", "args"], { encoding: "utf8", maxBuffer: 1 << 26 })).not.toContain(secret);
   expect(readFileSync(path.join(home.path, "daemon.log"), "utf8")).not.toContain(secret);
 });
 
-test("values of any shape reach the program as they were", async () => {
+test("values of any content reach the program unchanged", async () => {
   await using home = new TestHome();
   const values = {
     NEWLINES: "one\ntwo\n\nthree\n",
@@ -58,7 +58,7 @@ test("values of any shape reach the program as they were", async () => {
   expect(seen.PATH).toBe(home.env.PATH);
 });
 
-test("the caller's TMUX and HOLDFAST variables do not get in; the session's own do", async () => {
+test("the caller's TMUX and HOLDFAST variables are replaced by the session's own", async () => {
   await using home = new TestHome();
   const { token } = await home.json<{ token: string }>(["token", "create", "--scope", "driver"]);
   const env = {
@@ -80,7 +80,7 @@ test("the caller's TMUX and HOLDFAST variables do not get in; the session's own 
   expect(seen.HOLDFAST_TOKEN).toMatch(new RegExp(`^hfs_${id}-1_`));
 });
 
-test("a session has nothing that its caller did not have, but its own terminal and names", async () => {
+test("a session adds only its own terminal and Holdfast variables to the caller's environment", async () => {
   await using home = new TestHome();
   const target = path.join(home.root, "environment");
   const { LANG: _lang, USER: _user, HOLDFAST_PAGER: _pager, ...env } = home.env;
@@ -93,7 +93,7 @@ test("a session has nothing that its caller did not have, but its own terminal a
   expect(Object.keys(env).filter((name) => !names.includes(name))).toEqual([]);
 });
 
-/** Over the SDK: the command line would add the environment of this test. */
+/** Uses the SDK: the command line would add the environment of this test. */
 async function startWith(home: TestHome, env: Record<string, string>, script: string): Promise<Session> {
   await home.ok(["up"]);
   using client = home.client();

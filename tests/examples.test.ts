@@ -1,4 +1,4 @@
-/** The programs of examples/, as a user has them: copied beside the installed package, each in a throw-away home with scripted agents. */
+/** The programs of examples/ as a user runs them: copied beside the installed package, each in a throw-away home with scripted agents. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ import { TestRepository } from "./repository.ts";
 
 const EXAMPLES = readdirSync(path.join(ROOT, "examples")).filter((name) => name.endsWith(".ts"));
 
-/** The package without its one dependency's own installation, which package.test.ts is about. */
+/** The package without the installation of its one dependency, which package.test.ts tests. */
 let project: string;
 beforeAll(() => {
   project = realpathSync(mkdtempSync(path.join(tmpdir(), "hfe-")));
@@ -51,14 +51,14 @@ async function run(home: TestHome, name: string, args: readonly string[] = [], e
   return start(home, name, args, env).done;
 }
 
-/** The scripted model, at the prices that somebody has set. */
+/** The scripted model, with configured prices. */
 async function model(home: TestHome) {
   const started = await startModel();
   Object.assign(home.env, { OPENAI_BASE_URL: `${started.url}/v1`, OPENAI_API_KEY: "none", OPENAI_MODEL: "scripted" });
   return started;
 }
 
-test("ask.ts tells what happens and what came of it; Ctrl+C leaves nothing", async () => {
+test("ask.ts reports progress and result; Ctrl+C leaves nothing behind", async () => {
   await using home = new TestHome();
   const told = await run(home, "ask.ts", ["say the answer is 42\nwrite notes.md hello\nusage 100 20"]);
   expect(told).toMatchObject({ code: 0, stderr: "" });
@@ -72,25 +72,25 @@ test("ask.ts tells what happens and what came of it; Ctrl+C leaves nothing", asy
   expect(await home.json(["ls", "--all"])).toEqual([]);
 });
 
-test("fan-out.ts changes many repositories, each in a worktree of its own", async () => {
+test("fan-out.ts changes many repositories, each in its own worktree", async () => {
   await using home = new TestHome();
   const repositories = ["api", "web", "docs", "site"].map((name) => new TestRepository(home, { "a.txt": "one\n" }, name));
   const told = await run(home, "fan-out.ts", ["write CHANGED.md yes", ...repositories.map((repository) => repository.path)]);
   expect(told).toMatchObject({ code: 0, stderr: "" });
   for (const name of ["api", "web", "docs", "site"]) expect(told.stdout).toContain(`${name}: 1 files (CHANGED.md)`);
-  // Nobody's checkout was touched.
+  // The checkouts themselves are unchanged.
   for (const repository of repositories) expect(existsSync(path.join(repository.path, "CHANGED.md"))).toBe(false);
 });
 
-test("review-loop.ts goes on until the reviewer approves, and keeps neither of the two", async () => {
+test("review-loop.ts runs until the reviewer approves, and keeps neither session", async () => {
   await using home = new TestHome();
-  // It approves the second time it looks.
+  // The reviewer approves on its second look.
   const told = await run(home, "review-loop.ts", ["write draft.txt text", "run test -f seen && echo APPROVED || touch seen"]);
   expect(told).toMatchObject({ code: 0, stderr: "" });
   expect(told.stdout).toMatch(/^round 1: .*\nround 2: approved\n$/);
 });
 
-test("approval-bot.ts allows, denies and leaves by its policy, under its own name", async () => {
+test("approval-bot.ts allows, denies and skips by its policy, under its own name", async () => {
   await using home = new TestHome();
   await home.ok(["up"]);
   const { token } = await home.json<{ token: string }>(["token", "create", "--scope", "approver", "--name", "bot"]);
@@ -105,7 +105,7 @@ test("approval-bot.ts allows, denies and leaves by its policy, under its own nam
   expect(await home.json(["approvals"])).toMatchObject([{ name: "asks" }]);
 });
 
-test("cost-report.ts sums up by model and session", async () => {
+test("cost-report.ts sums costs by model and session", async () => {
   await using home = new TestHome();
   await using _model = await model(home);
   for (const prompt of ["usage 1000 100\nsay one", "usage 500 50\nsay two"])
@@ -122,7 +122,7 @@ test("cost-report.ts sums up by model and session", async () => {
   expect(told.stderr).toContain("no price for scripted");
 });
 
-test("retry.ts tries again what may pass, and says what to do about what does not", async () => {
+test("retry.ts retries temporary failures and explains the others", async () => {
   await using home = new TestHome();
   await using _model = await model(home);
   const env = { AGENT: "model", PAUSE_MS: "10" };
@@ -132,7 +132,7 @@ test("retry.ts tries again what may pass, and says what to do about what does no
   expect(refused).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/^try 1: Unauthenticated: .*\nlog in with/) });
 });
 
-test("watch.ts tells what happened since it last ran, and nothing twice", async () => {
+test("watch.ts reports events since its last run, and none twice", async () => {
   await using home = new TestHome();
   await home.ok(["run", "--name", "first", "--", "true"]);
   await home.ended("first");
@@ -159,7 +159,7 @@ test("team.ts: workers take items from a shared list, none twice", async () => {
   expect(await home.json(["ls", "--all"])).toEqual([]);
 });
 
-test("there are eight, each is run here, and the list of them is whole", () => {
+test("there are eight examples, each is run here, and the list of them is complete", () => {
   expect(EXAMPLES).toHaveLength(8);
   const readme = readFileSync(path.join(ROOT, "examples/README.md"), "utf8");
   for (const name of EXAMPLES) expect(readme).toContain(`](${name})`);

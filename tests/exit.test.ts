@@ -1,4 +1,4 @@
-/** How programs end, told by their keeper whether or not a daemon is there, with every byte they said. */
+/** Exit status and complete output of programs, reported by their keeper with or without a daemon. */
 import { existsSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Exit, Session } from "@holdfast/contract";
@@ -6,12 +6,12 @@ import { expect, test } from "vitest";
 import { eventually, TestHome } from "./home.ts";
 import { lives } from "./proc.ts";
 
-test("exit codes are kept as they are, and deaths by signal are named", async () => {
+test("exit codes are kept, and signals are named", async () => {
   await using home = new TestHome();
   const cases: [script: string, exit: Exit][] = [
     ["exit 0", { code: 0, signal: null }],
     ["exit 1", { code: 1, signal: null }],
-    // What a shell makes of a SIGKILL: not the same as one.
+    // A shell's exit code after SIGKILL is not a death by signal.
     ["exit 137", { code: 137, signal: null }],
     ["exit 130", { code: 130, signal: null }],
     ["exit 255", { code: 255, signal: null }],
@@ -30,7 +30,7 @@ test("exit codes are kept as they are, and deaths by signal are named", async ()
   );
 });
 
-test("a program that ends while no daemon runs has its exit, its time and its last words recorded", async () => {
+test("a program that ends while no daemon runs has its exit, its time and its last output recorded", async () => {
   await using home = new TestHome();
   const go = path.join(home.root, "go");
   const { id, pid } = await home.run(`echo begun; until [ -e '${go}' ]; do sleep 0.02; done; seq 1 20000; exit 7`);
@@ -40,7 +40,7 @@ test("a program that ends while no daemon runs has its exit, its time and its la
   const asked = Date.now();
   writeFileSync(go, "");
   await eventually(() => !lives(Number(pid)) && !lives(Number(killed.pid)));
-  // Written down by who kept it; whatever is told of its end later is of that time.
+  // The keeper wrote the exit; every later report has that time.
   await eventually(() => existsSync(path.join(home.path, "sessions", id, "runs/1/exit.json")));
   const noted = Date.now();
 
@@ -55,7 +55,7 @@ test("a program that ends while no daemon runs has its exit, its time and its la
   expect((await home.ended(killed.id)).exit).toEqual({ code: null, signal: "SIGSEGV" });
 });
 
-test("fifty short programs at once each have their own exit code and all they said", async () => {
+test("fifty short programs at once each have their own exit code and complete output", async () => {
   await using home = new TestHome();
   const indices = Array.from({ length: 50 }, (_, i) => i);
   const script = (i: number) => `seq ${i} ${i + 2000}; printf 'the end of ${i}'; exit ${i}`;
@@ -77,7 +77,7 @@ test.each([
   ["tmux", "without one", true],
   ["native", "with a daemon", false],
   ["native", "without one", true],
-])("a program that prints 5 MB and exits at once is recorded to its end, on %s, %s", async (host, _, alone) => {
+])("a program that prints 5 MB and exits at once is recorded completely, on %s, %s", async (host, _, alone) => {
   await using home = new TestHome();
   const go = path.join(home.root, "go");
   const burst = (last: number) => `until [ -e '${go}' ]; do sleep 0.02; done; exec seq ${last - 699_999} ${last}`;
@@ -98,7 +98,7 @@ test.each([
   }
 });
 
-test("a program that ends without a word, and one whose last line has no end, are recorded as they were", async () => {
+test("a program without output, and one without a final newline, are recorded unchanged", async () => {
   await using home = new TestHome();
   const silent = await home.run("exit 0");
   const torn = await home.run("printf 'no newline at the end'");
@@ -108,7 +108,7 @@ test("a program that ends without a word, and one whose last line has no end, ar
   expect(await home.ok(["logs", "--raw", torn.id])).toBe("no newline at the end");
 });
 
-/** As `seq` prints them, through a pty. */
+/** The output of `seq` through a pty. */
 function numbers(from: number, to: number): string {
   return Array.from({ length: to - from + 1 }, (_, i) => `${from + i}\r\n`).join("");
 }

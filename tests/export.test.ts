@@ -9,7 +9,7 @@ import { DANGEROUS, dangerousLines, harmIn } from "./dangerous.ts";
 import { eventually, TestHome } from "./home.ts";
 import { endedWith } from "./recording-files.ts";
 
-/** What a terminal shows in the end. */
+/** The final screen of a terminal. */
 function screenOf(shown: Shown): string[] {
   const terminal = openEmulator({ columns: shown.cols, rows: shown.rows, scrollback: 0 });
   for (const event of shown.events) {
@@ -33,7 +33,7 @@ test.each(HOSTS)(
     const script = [
       "stty -echo",
       "printf '\\033[31mred\\033[0m \\346\\274'",
-      // The second and third sample: a character that is cut in two between them.
+      // One character is split between two writes.
       "sleep 0.4",
       "printf '\\242 \\377 \\033]0;title\\007\\033[6n\\r\\n'",
       `while ! [ -e ${go} ]; do sleep 0.02; done`,
@@ -62,7 +62,7 @@ test.each(HOSTS)(
       .map((line) => JSON.parse(line)) as [object, ...[number, string, string][]];
     expect(header).toMatchObject({ version: 2, title: "one", timestamp: expect.any(Number), env: { TERM: "xterm-256color" } });
     expect(events.map(([time]) => time)).toEqual(events.map(([time]) => time).toSorted((a, b) => a - b));
-    // Nothing was missed: a daemon was there all the time.
+    // No gap: a daemon ran all the time.
     expect(shown.markers).toEqual([]);
 
     using terminal = openTerminal(home);
@@ -73,7 +73,7 @@ test.each(HOSTS)(
   },
 );
 
-test("what came while no daemon ran is marked in the asciicast, and nothing of it is lost", async () => {
+test("output from while no daemon ran is marked in the asciicast, and nothing is lost", async () => {
   await using home = new TestHome();
   const go = path.join(home.root, "go");
   const session = await home.run(
@@ -93,7 +93,7 @@ test("what came while no daemon ran is marked in the asciicast, and nothing of i
   expect(told).toContain("11 bytes in 1 stretch without times, marked; it is still running");
 });
 
-test("times that are damaged, go back, or are missing still give every byte in order", async () => {
+test("with damaged, decreasing or missing times every byte is still exported in order", async () => {
   await using home = new TestHome();
   const bytes = Array.from({ length: 100 }, (_, i) => `line ${i}\r\n`).join("");
   const cases = {
@@ -108,7 +108,7 @@ test("times that are damaged, go back, or are missing still give every byte in o
     expect(shown.events.filter((event) => typeof event === "string").join(""), name).toBe(bytes);
     expect(await home.ok(["export", name, "--text", "-"]), name).toBe(bytes.replaceAll("\r", ""));
   }
-  // A clock that was set back stands still: one second, half a second, seven and a half.
+  // A clock set back counts as standing still: one second, half a second, seven and a half.
   expect((await playCast(await cast(home, "back"))).duration).toBe(9);
 });
 
@@ -117,18 +117,18 @@ test("an asciicast holds nothing that could harm the terminal it is played on", 
   const lines = dangerousLines();
   await endedWith(home, { name: "evil", bytes: lines.map((line) => `${line}\r\n`).join(""), times: ["1000 0 80x24"] });
   const { events } = await playCast(await cast(home, "evil"));
-  // What reorders text is text: a player shows it as it was.
+  // Bidi characters are text: a player shows them unchanged.
   expect(events.join("")).toBe(lines.map((line, index) => `${index}<${/[\u2000-\u20ff]/.exec(line)?.[0] ?? ""}>\r\n`).join(""));
 });
 
-test("an empty recording is a file that the player accepts", async () => {
+test("the player accepts the export of an empty recording", async () => {
   await using home = new TestHome();
   await endedWith(home, { name: "empty", bytes: "", times: [] });
   expect((await playCast(await cast(home, "empty"))).events.join("")).toBe("");
   expect(await home.ok(["export", "empty", "--text", "-"])).toBe("");
 });
 
-test("text is what logs prints, and HTML is the same with colours; neither can do anything", async () => {
+test("a text export equals logs, and an HTML export adds colours; neither can execute anything", async () => {
   await using home = new TestHome();
   const evil = [
     "<script>alert(1)</script><img src=x onerror=alert(1)>&amp;",
@@ -160,7 +160,7 @@ test("text is what logs prints, and HTML is the same with colours; neither can d
   expect(html).toContain(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'`);
 });
 
-test("a file that is there is replaced only with --force, and only by a whole one", async () => {
+test("an existing file is replaced only with --force, and only by a complete export", async () => {
   await using home = new TestHome();
   await endedWith(home, { name: "one", bytes: "hello\r\n", times: [] });
   const at = (name: string) => path.join(home.root, "out", name);
@@ -186,7 +186,7 @@ test("a file that is there is replaced only with --force, and only by a whole on
   expect(readdirSync(at("")).sort()).toEqual(["dir", "link", "new", "there"]);
 });
 
-test("an export that is interrupted leaves nothing behind", async () => {
+test("an interrupted export leaves nothing behind", async () => {
   await using home = new TestHome();
   await endedWith(home, { name: "long", bytes: Buffer.alloc(24 << 20, "0123456789abcdef\r\n"), times: [] });
   const directory = path.join(home.root, "out");
@@ -203,7 +203,7 @@ test("an export that is interrupted leaves nothing behind", async () => {
   }
 });
 
-test("a long recording is exported in little memory", async () => {
+test("exporting a long recording takes little memory", async () => {
   await using home = new TestHome();
   const size = 96 << 20;
   const times = Array.from({ length: 20_000 }, (_, i) => `${1000 + i * 250} ${Math.floor(size / 20_000) * i}`);
@@ -213,7 +213,7 @@ test("a long recording is exported in little memory", async () => {
   expect(statSync(file).size).toBeGreaterThan(size);
 });
 
-test("--json says what was written; what cannot be done is refused", async () => {
+test("--json reports the written file; impossible exports are refused", async () => {
   await using home = new TestHome();
   const { id } = await endedWith(home, { name: "one", bytes: "hello\r\n", times: ["1000 0 80x24", "2500 7"] });
   const file = path.join(home.root, "one.cast");

@@ -1,4 +1,4 @@
-/** One tour of the whole command line on another machine: whatever holdfast can do here, it can do there. */
+/** A tour of the whole command line on a remote machine: every command works there as it does locally. */
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -8,7 +8,7 @@ import { TestRepository } from "./repository.ts";
 
 const ECHO = "stty -echo; while read -r line; do echo got $line; done";
 
-/** In an order in which each finds what it needs. `same`: it changes nothing, and answers there what it answers here; else its exit code. */
+/** Ordered so that each command finds what it needs. `same`: it changes nothing and prints the same remotely as locally; otherwise its exit code. */
 function tour(repository: string): [what: "same" | number, ...line: string[]][] {
   return [
     [0, "up"],
@@ -35,7 +35,7 @@ function tour(repository: string): [what: "same" | number, ...line: string[]][] 
     [0, "explain", "api"],
     ["same", "messages", "api", "--json"],
     ["same", "usage"],
-    // Of what runs on a terminal there is no transcript, and nothing to cancel: what is told is told there.
+    // A terminal session has no transcript and nothing to cancel; the error message must be the same.
     ["same", "transcript", "api"],
     ["same", "cancel", "api"],
     [0, "keys", "sh", "x", "Enter"],
@@ -49,14 +49,14 @@ function tour(repository: string): [what: "same" | number, ...line: string[]][] 
     ["same", "group", "log", "team", "--json"],
     ["same", "group", "get", "team/research", "port", "--json"],
     ["same", "group", "watch", "team", "--after", "0", "--once", "--json"],
-    // Its input is empty: it serves nobody.
+    // With empty input it serves no client.
     [0, "mcp"],
     ["same", "workspace", "ls", "--json"],
     ["same", "checkpoint", "ls", "api", "--json"],
     ["same", "context", "show", "api"],
     ["same", "compare", "--all"],
     ["same", "keep", "nothing"],
-    // These want a terminal (far.test.ts).
+    // These commands need a terminal (far.test.ts).
     ["same", "attach", "sh"],
     ["same", "next"],
     ["same", "chat", "nobody"],
@@ -87,7 +87,7 @@ function tour(repository: string): [what: "same" | number, ...line: string[]][] 
   ];
 }
 
-test("every command of the CLI works over ssh, and says what it says there (SYM-17 resume)", async () => {
+test("every command of the CLI works over ssh, with the same output as on the remote machine (SYM-17 resume)", async () => {
   await using machines = await TwoMachines.start();
   const { near, far } = machines;
   const { path: repository } = new TestRepository(far);
@@ -96,13 +96,13 @@ test("every command of the CLI works over ssh, and says what it says there (SYM-
   for (const [what, ...line] of lines) {
     const told = await near.cli(["-H", "far", ...line]);
     if (what === "same") {
-      // What others do meanwhile, such as the checkpoint of a turn or an agent that comes, may change what is told: it is asked again.
+      // Concurrent changes, such as a turn's checkpoint or a new agent, may change the output: compare again.
       const same = async () => isDeepStrictEqual(await near.cli(["-H", "far", ...line]), await far.cli(line));
       if (!isDeepStrictEqual(told, await far.cli(line)) && !(await same())) expect(told, line.join(" ")).toEqual(await far.cli(line));
     } else expect(told.code, `${line.join(" ")}: ${told.stderr}`).toBe(what);
   }
   const names = [...(await near.ok(["--help"])).matchAll(/^ {2}([a-z]+) {2,}\S/gm)].map(([, name]) => name);
   expect(names.length).toBeGreaterThan(40);
-  // A new command is tried here too.
+  // A new command must be added to this tour.
   expect(names.filter((name) => !lines.some(([, first]) => first === name))).toEqual([]);
 });

@@ -19,7 +19,7 @@ function commandLine(pid: number): string {
   }
 }
 
-/** The one terminal on the session, once it is another than the one before. */
+/** The session's only attachment, once it differs from the one before. */
 function attachment(home: TestHome, ref: string, before?: string): Promise<string> {
   return eventually(async () => {
     const ids = (await home.session(ref)).attachments.map(({ id }) => id);
@@ -27,7 +27,7 @@ function attachment(home: TestHome, ref: string, before?: string): Promise<strin
   });
 }
 
-/** Commands for the far machine, each with what it has said so far. */
+/** Commands for the remote machine, each with its output so far. */
 function follow(near: TestHome, ...commands: string[][]) {
   return commands.map((args) => followed(near.start(["-H", "far", ...args])));
 }
@@ -43,7 +43,7 @@ function followed(child: ChildProcessWithoutNullStreams) {
   return seen;
 }
 
-test("a conversation is talked with on another machine: on a terminal, by what is piped in, and by -p in a loop (SYM-17 resume)", async () => {
+test("a remote conversation works on a terminal, with piped input, and with -p in a loop (SYM-17 resume)", async () => {
   await using machines = await TwoMachines.start();
   const { near, far } = machines;
   using terminal = machines.terminal();
@@ -67,7 +67,7 @@ test("a conversation is talked with on another machine: on a terminal, by what i
   await far.until("talk", ({ turns, status }) => turns === 4 && status === "idle");
 });
 
-test("commands are done by the far machine, with odd arguments, standard input, JSON and exit codes (SYM-17 resume)", async () => {
+test("commands run on the remote machine, with unusual arguments, standard input, JSON and exit codes (SYM-17 resume)", async () => {
   await using machines = await TwoMachines.start();
   const { near, far } = machines;
   const started = JSON.parse(await near.ok(["-H", "far", "run", "--json", "--name", "args", "--", "printf", "%s|", ...ODD])) as Session;
@@ -85,7 +85,7 @@ test("commands are done by the far machine, with odd arguments, standard input, 
   expect(await near.ok(["ls"])).not.toContain("chat");
 });
 
-test("a loop that reads lines and sends each loses none of them to ssh (SYM-17 resume)", async () => {
+test("a loop that reads lines and sends each one loses none to ssh (SYM-17 resume)", async () => {
   await using machines = await TwoMachines.start();
   using terminal = machines.terminal();
   await terminal.command("printf 'one\\ntwo\\nthree\\n' | while read -r x; do echo $x; holdfast -H far version; done; echo over");
@@ -93,7 +93,7 @@ test("a loop that reads lines and sends each loses none of them to ssh (SYM-17 r
   expect(screen.match(/^(one|two|three)$/gm)).toEqual(["one", "two", "three"]);
 });
 
-test("on a terminal it looks as it does locally: width, colours, and none where nobody wants them (SYM-17 resume)", async () => {
+test("remote output on a terminal looks local: width, colours, and no colours where unwanted (SYM-17 resume)", async () => {
   await using machines = await TwoMachines.start();
   await machines.far.run("exec sleep 1000", "--name", "sleeper");
   using terminal = machines.terminal();
@@ -107,23 +107,23 @@ test("on a terminal it looks as it does locally: width, colours, and none where 
   expect(await shown("holdfast -H far ls --help 2>/dev/null")).toContain("\x1b[1mUsage");
   expect(await shown("NO_COLOR=1 holdfast -H far ls --help")).not.toContain("\x1b[1mUsage");
   expect(await shown("holdfast -H far ls --help | cat")).not.toContain("\x1b[1mUsage");
-  // What needs a terminal has one.
+  // A command that needs a terminal has one.
   expect(await shown("holdfast -H far status 2>&1")).toContain("daemon");
   terminal.resize(60, 30);
   expect(await shown("holdfast -H far ls")).toContain("sleeper");
-  // Each session on one line: what is wider than the terminal would be broken.
+  // One line per session: a line wider than the terminal would wrap.
   const lines = terminal.screen().split("\n");
   const head = lines.findIndex((line) => line.startsWith("NAME"));
   expect(lines.slice(head + 1, head + 3)).toEqual([expect.stringContaining("sleeper"), "it is over"]);
 });
 
-describe("finding the far holdfast", () => {
-  test("one that only a login has on its PATH is found, and what the login prints is no output (SYM-17 resume)", async () => {
+describe("finding the remote holdfast", () => {
+  test("a holdfast only on the login PATH is found, and login output is ignored (SYM-17 resume)", async () => {
     await using machines = await TwoMachines.start({ found: "at login" });
     expect(JSON.parse(await machines.near.ok(["-H", "far", "ls", "--json"]))).toEqual([]);
   });
 
-  test("where there is none, that is told, with what to do (SYM-17 resume)", async () => {
+  test("a missing holdfast is reported with a remedy (SYM-17 resume)", async () => {
     await using machines = await TwoMachines.start({ found: "never" });
     const { near } = machines;
     expect(await near.cli(["-H", "far", "ls"])).toMatchObject({
@@ -143,7 +143,7 @@ describe("finding the far holdfast", () => {
     expect(await near.ok(["__complete", "--", "-H", "b"])).toBe("box\n");
   });
 
-  test("another version there serves what it knows, and says who it is when it does not (SYM-17 resume)", async () => {
+  test("a remote holdfast of another version runs the commands it knows, and names its version for others (SYM-17 resume)", async () => {
     using newer = new Release("9.9.9");
     await using machines = await TwoMachines.start({ bin: path.dirname(newer.program) });
     const { near } = machines;
@@ -156,13 +156,13 @@ describe("finding the far holdfast", () => {
       code: 11,
       stderr: expect.stringContaining("far has holdfast 9.9.9"),
     });
-    // A daemon of that version must not meet the CLI that cleans up.
+    // The CLI of this version cleans up and must not meet a daemon of that version.
     await near.ok(["-H", "far", "down"]);
   });
 });
 
 describe("when ssh fails", () => {
-  test("a key that is not taken, a host key that is not known and a machine that is away are told apart (SYM-17 resume)", async () => {
+  test("a refused key, an unknown host key and an unreachable machine have distinct errors (SYM-17 resume)", async () => {
     await using machines = await TwoMachines.start({ client: ["StrictHostKeyChecking yes"] });
     const { near, sshd } = machines;
     expect(await near.cli(["-H", "far", "ls"])).toMatchObject({ code: 41, stderr: expect.stringContaining("host key of far") });
@@ -180,7 +180,7 @@ describe("when ssh fails", () => {
     await sshd.open();
   });
 
-  test("what is no machine is refused before ssh sees it (SYM-17 resume)", async () => {
+  test("an invalid machine name is refused before ssh sees it (SYM-17 resume)", async () => {
     await using machines = await TwoMachines.start();
     for (const name of ["-oProxyCommand=touch x", "a b", "$(id)", ""]) {
       expect(await machines.near.cli(["-H", name, "ls"])).toMatchObject({ code: 2 });
@@ -191,7 +191,7 @@ describe("when ssh fails", () => {
 });
 
 describe("one connection", () => {
-  /** The socket that each call of ssh, but those that only ask, was told to share a connection by. */
+  /** The control socket of each ssh call, except calls that only query. */
   const told = (client: string) =>
     readFileSync(path.join(client, "calls"), "utf8")
       .trim()
@@ -208,7 +208,7 @@ describe("one connection", () => {
     const [socket = ""] = told(client);
     expect(statSync(socket).isSocket()).toBe(true);
     expect(statSync(path.dirname(socket)).mode & 0o777).toBe(0o700);
-    // While it makes it, ssh adds seventeen characters.
+    // ssh adds seventeen characters while it creates the socket.
     expect(socket.length + 17).toBeLessThan(100);
     const first = sshd.logins().map(({ pid }) => pid);
     expect(first.length).toBeGreaterThan(0);
@@ -217,7 +217,7 @@ describe("one connection", () => {
     expect(told(client)).toEqual([socket, socket]);
   });
 
-  test("is the user's own where they have ssh share one (SYM-17 resume)", async () => {
+  test("is the user's own if they configured ssh to share one (SYM-17 resume)", async () => {
     await using machines = await TwoMachines.start();
     const { near, sshd } = machines;
     const own = path.join(near.root, "own");
@@ -229,12 +229,12 @@ describe("one connection", () => {
   });
 });
 
-test("Tab offers far sessions, and neither asks nor hangs where the machine does not answer (SYM-17 resume)", async () => {
+test("Tab completes remote sessions, and neither prompts nor hangs for an unresponsive machine (SYM-17 resume)", async () => {
   await using machines = await TwoMachines.start();
   const { near, far, sshd } = machines;
   await far.run("exec sleep 1000", "--name", "build");
   const offered = async (...words: string[]) => (await near.ok(["__complete", "--", ...words])).split("\n").filter(Boolean);
-  // A completion gives up soon: on a busy machine the first connection may take longer.
+  // A completion gives up soon, and on a busy machine the first connection may take longer.
   expect(
     await eventually(async () => {
       const names = await offered("-H", "far", "attach", "b");
@@ -245,7 +245,7 @@ test("Tab offers far sessions, and neither asks nor hangs where the machine does
   expect(await offered("-H", "far", "logs", "build", "--r")).toEqual(["--raw", "--run"]);
   const there = { env: { HOLDFAST_MACHINE: "far" } };
   await eventually(async () => (await near.ok(["__complete", "--", "stop", ""], there)) === "build\n");
-  // Nobody answers there, and nobody says no: the kernel takes the connection, and that is all.
+  // The kernel accepts the connection, but no program answers.
   const { createServer } = await import("node:net");
   const silent = createServer().listen(0, "127.0.0.1");
   const port = await new Promise<number>((resolve) => silent.once("listening", () => resolve((silent.address() as { port: number }).port)));
@@ -256,7 +256,7 @@ test("Tab offers far sessions, and neither asks nor hangs where the machine does
 
 describe("when the connection breaks", () => {
   test.each(["tmux", "native"])(
-    "attach comes back to the %s session, and its keys and its end are as before (SYM-17 resume)",
+    "attach reconnects to the %s session, with the same keys and the same end (SYM-17 resume)",
     async (host) => {
       await using machines = await TwoMachines.start();
       const { far, sshd } = machines;
@@ -268,7 +268,7 @@ describe("when the connection breaks", () => {
       await terminal.shows("got hello");
       sshd.cut();
       await attachment(far, "chat", first);
-      // What it showed is there again, and so is the way in.
+      // The screen is restored, and input works again.
       await terminal.shows("got hello");
       terminal.line("again");
       await terminal.shows("got again");
@@ -281,7 +281,7 @@ describe("when the connection breaks", () => {
     },
   );
 
-  test("attach comes back to what it showed last, also where a key had moved it and it has another name now (SYM-17 resume)", async () => {
+  test("attach reconnects to the last shown session, even after a switch by key and a rename (SYM-17 resume)", async () => {
     await using machines = await TwoMachines.start();
     const { near, far, sshd } = machines;
     await far.run(ECHO, "--name", "first");
@@ -301,7 +301,7 @@ describe("when the connection breaks", () => {
     await terminal.shows("detached; it keeps running");
   });
 
-  test("a conversation on a terminal comes back as well; one that was begun without a name is said to go on (SYM-17 resume)", async () => {
+  test("a conversation on a terminal reconnects too; an unnamed conversation is reported as still running (SYM-17 resume)", async () => {
     await using machines = await TwoMachines.start();
     const { far, sshd } = machines;
     using terminal = machines.terminal();
@@ -328,7 +328,7 @@ describe("when the connection breaks", () => {
     await terminal.shows("as found");
   });
 
-  test("attach waits for a machine that is away; what is typed meanwhile is thrown away, and Ctrl+C gives up (SYM-17 resume)", async () => {
+  test("attach waits for an unreachable machine; input meanwhile is discarded, and Ctrl+C gives up (SYM-17 resume)", async () => {
     await using machines = await TwoMachines.start();
     const { far, sshd } = machines;
     await far.run(ECHO, "--name", "chat");
@@ -355,14 +355,14 @@ describe("when the connection breaks", () => {
     await sshd.open();
   });
 
-  test("a connection that goes silent is noticed, and left for another (SYM-17 resume)", async () => {
+  test("a silent connection is noticed and replaced by another (SYM-17 resume)", async () => {
     await using machines = await TwoMachines.start();
     const { near, far, sshd } = machines;
     await far.run(ECHO, "--name", "chat");
     const patient = sshd.client("far");
     await near.ok(["-H", "far", "version"], { env: { PATH: `${patient}:${near.env.PATH}` } });
     expect(readFileSync(path.join(patient, "calls"), "utf8")).toContain("ServerAliveInterval=5 -o ServerAliveCountMax=3");
-    // What the user has decided holds: here, less patience.
+    // The user's own ssh settings apply: here, a shorter timeout.
     const hasty = sshd.client("far", ["ServerAliveInterval 1", "ServerAliveCountMax 2"]);
     using terminal = machines.terminal({ HASTY: hasty });
     await terminal.command("PATH=$HASTY:$PATH; holdfast -H far attach chat");
@@ -370,18 +370,18 @@ describe("when the connection breaks", () => {
     await terminal.shows(/^ chat · /m);
     sshd.freeze();
     await terminal.shows("lost the connection to far");
-    // Both are there: nobody has told the far end that the first one is gone.
+    // Both attachments exist: the remote end does not know that the first one is gone.
     await eventually(async () => (await far.session("chat")).attachments.some(({ id }) => id !== first));
     await terminal.shows(/^ chat · /m);
     expect(readFileSync(path.join(hasty, "calls"), "utf8")).not.toContain("ServerAliveInterval=");
-    // And who is back drives.
+    // The returned terminal drives.
     terminal.line("mine");
     await terminal.shows("got mine");
     terminal.keys("C-\\");
     await terminal.shows("detached; it keeps running");
   });
 
-  test("an attach that is ended itself does not come back, and leaves the terminal as it was (SYM-17 resume)", async () => {
+  test("an attach that is killed does not reconnect, and leaves the terminal as it was (SYM-17 resume)", async () => {
     await using machines = await TwoMachines.start();
     await machines.far.run(ECHO, "--name", "chat");
     using terminal = machines.terminal();
@@ -395,12 +395,12 @@ describe("when the connection breaks", () => {
     await eventually(async () => (await machines.far.session("chat")).attachments.length === 0);
   });
 
-  test("a command under which it breaks says that it may have been done, whoever opened the connection (SYM-17 resume)", async () => {
+  test("a command whose connection breaks says that it may have taken effect, whoever opened the connection (SYM-17 resume)", async () => {
     await using machines = await TwoMachines.start();
     const { near, far, sshd } = machines;
     await far.run(ECHO, "--name", "chat");
     for (const opened of ["by this command", "before"]) {
-      // It has not got all that it is to send: it cannot be over before the connection is.
+      // The command waits for more input, so it cannot end before the connection does.
       const sends = followed(near.start(["-H", "far", "send", "chat", "-"], { input: null }));
       await eventually(() => far.processes().some(({ pid }) => commandLine(pid).includes("send\0chat")));
       sshd.cut();
@@ -412,7 +412,7 @@ describe("when the connection breaks", () => {
     }
   });
 
-  test("ls --watch, approvals watch and send --wait go on, and none tells anything twice (SYM-17 resume)", async () => {
+  test("ls --watch, approvals watch and send --wait continue, and none repeats anything (SYM-17 resume)", async () => {
     await using machines = await TwoMachines.start();
     const { near, far, sshd } = machines;
     await far.ok(["spawn", "demo", "--name", "api", "--", "--fast"]);
@@ -435,7 +435,7 @@ describe("when the connection breaks", () => {
     expect(approvals.out.match(/touch x/g)).toHaveLength(2);
   });
 
-  test("logs -f and events -f go on where they were, without gap or duplicate, and wait still waits (SYM-17 resume)", async () => {
+  test("logs -f and events -f continue without gap or duplicate, and wait still waits (SYM-17 resume)", async () => {
     await using machines = await TwoMachines.start();
     const { near, far, sshd } = machines;
     await far.run(TICKS, "--name", "ticks");
@@ -466,7 +466,7 @@ describe("when the connection breaks", () => {
     expect(seqs).toEqual(seqs.map((_, index) => index + 1));
     events.child.kill("SIGINT");
     expect(await events.ended).toBe(0);
-    // None of them left anything behind on the far machine.
+    // None of them left a process on the remote machine.
     await eventually(() => far.processes().every(({ pid }) => !commandLine(pid).includes("__wire")));
   });
 });

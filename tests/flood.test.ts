@@ -1,4 +1,4 @@
-/** The daemon is killed with SIGKILL while much happens: every byte and every event is there afterwards, once. */
+/** The daemon is killed with SIGKILL under load: every byte and every event is there afterwards, once. */
 import { execFileSync } from "node:child_process";
 import { readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -10,11 +10,11 @@ import { expectGapless, Subscriber } from "./subscriber.ts";
 
 const BLOCKS = 20;
 const LINES = 80_000;
-/** 22 MB of numbered lines; in their middle it waits until it may go on, so that it is not over too soon. */
+/** 22 MB of numbered lines, with a wait in the middle so that it does not end too soon. */
 const FLOOD = `i=0; while [ $i -lt ${BLOCKS} ]; do seq -f 'line %08.0f' $((i * ${LINES} + 1)) $(((i + 1) * ${LINES})); i=$((i + 1));
   while [ $i -eq ${BLOCKS / 2} ] && ! [ -e go ]; do sleep 0.02; done; done`;
 
-test("kill -9 of the daemon during a flood loses no byte and no event, and the program does not notice (NEW-01 spine)", async () => {
+test("kill -9 of the daemon during a flood loses no byte and no event, and does not disturb the program (NEW-01 spine)", async () => {
   await using home = new TestHome();
   const { id, pid, outputPath } = await home.run(`${FLOOD}; echo $$`);
   await using subscriber = new Subscriber(home);
@@ -75,17 +75,17 @@ test("after kill -9 of the daemon all of 100 sessions are listed within a second
       spawned.map(({ id, pid }) => ({ id, pid, status: "working" })),
     );
   }
-  // As on a machine that does nothing else: other tests run on the same cores.
+  // Corrected for load: other tests run on the same cores.
   expect(Math.min(...took) / Math.min(...slowness), `${took} ms, slowed down ${slowness} times`).toBeLessThan(1000);
 });
 
-test("a daemon killed while programs are being started leaves none that it does not know, and none it only thinks of (NEW-01 spine)", async () => {
+test("a daemon killed during starts leaves no unrecorded program and no record of a missing one (NEW-01 spine)", async () => {
   await using home = new TestHome();
   const told: string[] = [];
   for (let round = 0; round < 8; round++) {
     const pid = await home.daemonPid();
     const starts = Array.from({ length: 4 }, () => home.cli(["run", "--", "sh", "-c", "echo $$; exec sleep 1000"]));
-    // Somewhere between the request, the journal, tmux and the reply.
+    // Kills at different points between the request, the journal, tmux and the reply.
     await eventually(async () => parse(await home.ok(["events", "--type", "session.created"])).length > round * 2);
     await new Promise((resolve) => setTimeout(resolve, round * 4));
     if (lives(pid)) process.kill(pid, "SIGKILL");
@@ -109,7 +109,7 @@ test("a daemon killed while programs are being started leaves none that it does 
   expectGapless(parse(await home.ok(["events"])));
 });
 
-test("logs that are being read when the daemon is killed are read to their end (NEW-01 spine)", async () => {
+test("logs readers that run during a daemon kill read to the end (NEW-01 spine)", async () => {
   await using home = new TestHome();
   const { id } = await home.run("seq -f 'line %08.0f' 1 600000");
   await home.ended(id);
@@ -128,7 +128,7 @@ test("logs that are being read when the daemon is killed are read to their end (
   expect(firstDifference(Buffer.concat(chunks).toString(), numbered(600_000))).toBeUndefined();
 });
 
-/** How many times longer a program takes than it computes, because others compute too; 1 on a machine that is free. */
+/** The ratio of elapsed time to CPU time under the current load; 1 on a free machine. */
 function slownessNow(): number {
   const began = performance.now();
   const times = execFileSync("sh", ["-c", `'${process.execPath}' -e 0; times`], { encoding: "utf8" });
@@ -143,7 +143,7 @@ function numbered(lines: number): string {
   return Array.from({ length: lines }, (_, i) => `line ${String(i + 1).padStart(8, "0")}\r\n`).join("");
 }
 
-/** Where two long texts part, or undefined; a matcher would print both. */
+/** The first difference of two long texts, or undefined; a matcher would print both texts. */
 function firstDifference(got: string, expected: string): string | undefined {
   if (got === expected) return undefined;
   let at = 0;
@@ -152,7 +152,7 @@ function firstDifference(got: string, expected: string): string | undefined {
   return `${got.length} of ${expected.length} characters; they part at ${at}: ${around(got)} instead of ${around(expected)}`;
 }
 
-/** A command that goes on until it is stopped, and what it has printed. */
+/** A command that runs until it is stopped, and its output. */
 function collect(home: TestHome, args: string[]): Disposable & { end: Promise<string>; text(): string; stop(): void } {
   const child = home.start(args);
   let text = "";

@@ -5,24 +5,24 @@ import { expect, test } from "vitest";
 import { eventually, TestHome } from "./home.ts";
 import { TestRepository } from "./repository.ts";
 
-/** A demo agent that has said a word. */
+/** A demo agent after one turn. */
 async function told(home: TestHome, name: string, cwd: string, ...flags: string[]): Promise<Session> {
   await home.ok(["spawn", "demo", "--name", name, "--prompt", "speak of the tides", "--no-context", ...flags, "--", "--fast"], { cwd });
   const session = await home.until(name, ({ status, turns }) => status === "idle" && turns === 1);
-  // What is changed from here on is no part of that turn.
+  // Waits for the checkpoint, so that later changes do not belong to that turn.
   const checkpoints = () => home.json<Checkpoint[]>(["checkpoint", "ls", name]);
   if (flags.includes("--worktree")) await eventually(async () => (await checkpoints()).some(({ turn }) => turn === 1));
   return session;
 }
 
-/** Has a turn at once, until somebody has seen it. */
+/** Starts a turn at once, which lasts until the test has seen it. */
 const AGENT = `echo "words: $*"
 echo "esc to cancel"
 until [ -e "$HOME/seen-$HOLDFAST_RUN" ]; do sleep 0.02; done
 printf '\\033[2J\\033[Hwords: %s\\nready>' "$*"
 exec sleep 1000`;
 
-/** Agents of one's own, that fork as given. */
+/** The user's own agents, with the given fork arguments. */
 function configure(home: TestHome, agents: Readonly<Record<string, { command: readonly string[]; fork?: readonly string[] }>>): void {
   home.env.XDG_CONFIG_HOME = path.join(home.root, "configuration");
   mkdirSync(path.join(home.env.XDG_CONFIG_HOME, "holdfast"), { recursive: true });
@@ -43,7 +43,7 @@ turn = "idle"
   writeFileSync(path.join(home.env.XDG_CONFIG_HOME, "holdfast/config.toml"), tables.join("\n"));
 }
 
-/** The first turn of one of those agents, to its end. */
+/** Waits for the end of the first turn of such an agent. */
 async function firstTurn(home: TestHome, name: string): Promise<Session> {
   const { id, runs } = await home.until(name, ({ status }) => status === "working");
   writeFileSync(path.join(home.env.HOME ?? "", `seen-${id}-${runs}`), "");
@@ -52,7 +52,7 @@ async function firstTurn(home: TestHome, name: string): Promise<Session> {
 
 const idle = (home: TestHome, name: string, turns = 0) => home.until(name, (now) => now.status === "idle" && now.turns === turns);
 
-test("a fork carries on a copy of the conversation in a workspace of its own, and neither hears of the other's turns (NEW-13 resume)", async () => {
+test("a fork continues a copy of the conversation in its own workspace, and neither gets the other's turns (NEW-13 resume)", async () => {
   await using home = new TestHome();
   const app = new TestRepository(home);
   const api = await told(home, "api", app.path, "--worktree");
@@ -76,7 +76,7 @@ test("a fork carries on a copy of the conversation in a workspace of its own, an
   expect(await home.ok(["show", "api-fork"])).toMatch(new RegExp(`forked from +api \\(${api.id}\\), .* checkpoint 3`));
 });
 
-test("the copy's agent is told where it works now, for all that it remembers happened elsewhere", async () => {
+test("the fork's agent is told its new directory, because it remembers the old one", async () => {
   await using home = new TestHome();
   const app = new TestRepository(home);
   const api = await told(home, "api", app.path, "--worktree");
@@ -87,7 +87,7 @@ test("the copy's agent is told where it works now, for all that it remembers hap
   expect(said).toContain(`in ${api.cwd}, where the original session continues`);
 });
 
-test("with --checkpoint the files are those of then, and the branch begins at the commit of then", async () => {
+test("with --checkpoint the fork has the files of that checkpoint, and its branch starts at that commit", async () => {
   await using home = new TestHome();
   const app = new TestRepository(home);
   const api = await told(home, "api", app.path, "--worktree");
@@ -103,7 +103,7 @@ test("with --checkpoint the files are those of then, and the branch begins at th
   expect(merged).toMatchObject({ base: "main", ahead: 1 });
 });
 
-test("a checkpoint is made for a fork only where something has changed since the last", async () => {
+test("a fork makes a checkpoint only if something changed since the last one", async () => {
   await using home = new TestHome();
   const app = new TestRepository(home);
   const api = await told(home, "api", app.path, "--worktree");
@@ -116,7 +116,7 @@ test("a checkpoint is made for a fork only where something has changed since the
   expect([fork.name, await count()]).toEqual(["api-fork-2", before + 1]);
 });
 
-test("of a session in a repository's own directory, the fork has what is checked out there with the uncommitted files", async () => {
+test("a fork of a session in a repository's own directory gets its checkout and uncommitted files", async () => {
   await using home = new TestHome();
   const app = new TestRepository(home, { "a.txt": "one\n", "sub/c.txt": "c\n", ".gitignore": "*.log\n" });
   const sub = path.join(app.path, "sub");
@@ -132,7 +132,7 @@ test("of a session in a repository's own directory, the fork has what is checked
   expect((await home.cli(["fork", "api", "--checkpoint", "1"])).stderr).toContain("has no checkpoints");
 });
 
-test("what is not copied is said", async () => {
+test("fork reports what it does not copy", async () => {
   await using home = new TestHome();
   const app = new TestRepository(home);
   const api = await told(home, "api", app.path, "--worktree");
@@ -160,7 +160,7 @@ test("a fork takes the Working Context of the original with it", async () => {
   expect(readFileSync(path.join(fork.cwd, log), "utf8")).toBe("the tides come twice a day\n");
 });
 
-test("a fork that ended before its first turn carries on the copy all the same; and its own turns are resumed like any", async () => {
+test("a fork that ended before its first turn still continues the copy, and its own turns resume as usual", async () => {
   await using home = new TestHome();
   const api = await told(home, "api", home.root);
   await home.ok(["fork", "api"]);
@@ -181,7 +181,7 @@ test("a fork that ended before its first turn carries on the copy all the same; 
   expect(await home.ok(["screen", "api-fork"])).not.toContain("tides");
 });
 
-test("a fork of a fork, also of one that had no turn yet, knows what the first was told; a removed original stays named", async () => {
+test("a fork of a fork without turns knows the first conversation; a removed original keeps its name in the record", async () => {
   await using home = new TestHome();
   await told(home, "api", home.root);
   await home.ok(["fork", "api", "--name", "second"]);
@@ -193,7 +193,7 @@ test("a fork of a fork, also of one that had no turn yet, knows what the first w
   expect((await home.session("second")).forkedFrom?.name).toBe("api");
 });
 
-test("what cannot be forked is refused before anything is made", async () => {
+test("an impossible fork is refused before anything is created", async () => {
   await using home = new TestHome();
   const app = new TestRepository(home);
   await home.ok(["run", "--name", "build", "--", "sleep", "1000"]);
@@ -216,7 +216,7 @@ test("what cannot be forked is refused before anything is made", async () => {
   expect(app.git("branch", "--format=%(refname:short)")).toBe("holdfast/api\nmain");
 });
 
-test("an agent of one's own forks by the words it has for that; without any it is refused", async () => {
+test("a user's own agent forks with its configured arguments; without them it is refused", async () => {
   await using home = new TestHome();
   const command = ["sh", "-c", AGENT, "mine"];
   configure(home, { one: { command, fork: ["--copy", "{from}", "--to={id}", "--in", "{directory}"] }, none: { command } });
@@ -230,7 +230,7 @@ test("an agent of one's own forks by the words it has for that; without any it i
   expect(screen).toContain(`words: --copy ${one.conversation} --to=${fork.conversation} --in ${home.root}`);
 });
 
-test("when the new session cannot be started, its workspace and its branch are gone again, and the name is free", async () => {
+test("when the new session cannot start, its workspace and branch are removed, and the name is free", async () => {
   await using home = new TestHome();
   const app = new TestRepository(home, { "a.txt": "one\n", ".gitignore": "agent\n" });
   writeFileSync(path.join(app.path, "agent"), `#!/bin/sh\n${AGENT.replaceAll("\\\\", "\\")}\n`, { mode: 0o755 });

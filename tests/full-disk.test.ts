@@ -1,4 +1,4 @@
-/** The disk fills up, or cannot be written to: everything is said, nothing stops, and it goes on by itself when there is room again. */
+/** A full or read-only disk: every failure is reported, nothing stops, and everything continues when space is back. */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, truncateSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -18,14 +18,14 @@ import { expectGapless } from "./subscriber.ts";
 const FULL = { code: 19, error: "disk_full" };
 const READ_ONLY = { code: 19, error: "home_read_only" };
 
-/** Numbered lines, long enough to fill the page that a file ends in soon. */
+/** Numbered lines, long enough to soon fill the last page of a file. */
 const PADDING = "x".repeat(90);
 const COUNTING = `stty -echo; i=0; while :; do i=$((i+1)); echo "${PADDING} line $i"; sleep 0.02; done`;
-/** tmux itself is asked about what it could not write, with a sweep. */
+/** Holdfast finds out what tmux could not write in its periodic sweep. */
 const NOTICED_MS = 15_000;
 
 describe.each(["tmux", "native"] as const)("on the %s host", (host) => {
-  test("a full disk stops no session; when there is room again, recording and journal go on, and the hole is an event", async () => {
+  test("a full disk stops no session; when space is back, recording and journal continue, and the gap is an event", async () => {
     await using home = new SmallDiskHome({ megabytes: 8 });
     const session = await home.run(COUNTING, "--name", "counter", "--host", host);
     await eventually(async () => (await lines(home, "counter")).length > 5);
@@ -39,13 +39,13 @@ describe.each(["tmux", "native"] as const)("on the %s host", (host) => {
     home.fill();
     const filledAt = Date.now();
     const before = await eventually(async () => stopsGrowing(home, "counter"));
-    // Everything that only reads works; what has to be written down says why it cannot be.
+    // Commands that only read still work; others say why they cannot write.
     expect(await home.session("counter")).toMatchObject({ status: "working", pid: session.pid });
     expect((await home.ok(["ls"])).split("\n")[1]).toContain("counter");
     expect(await screenShows(home, "counter")).toBeGreaterThan(before);
     await refusal(home, ["run", "--host", host, "--", "true"], FULL);
     await refusal(home, ["rename", "counter", "other"], FULL);
-    // On tmux what is typed goes through a file.
+    // On tmux, typed text goes through a file.
     if (host === "tmux") await refusal(home, ["send", "counter", "x"], FULL);
     else await home.ok(["send", "counter", "x"]);
     await home.ok(["keys", "counter", "Enter"]);
@@ -72,7 +72,7 @@ describe.each(["tmux", "native"] as const)("on the %s host", (host) => {
     expect(bytes).toBe(host === "tmux" ? null : bytesBetween(raw, offset));
     expect(Math.abs(Date.parse(began) - filledAt)).toBeLessThan(5000);
 
-    // Whoever reads the recording sees the hole where it is.
+    // The recording shows the gap at its place.
     const note = /^\[… (?:\d+ KB|output of unknown size) not recorded: the disk was full, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d …\]$/;
     const expectHole = (text: string) => {
       const all = text.split("\n");
@@ -111,14 +111,14 @@ describe.each(["tmux", "native"] as const)("on the %s host", (host) => {
       ),
     ).toBe(offset);
 
-    // The journal goes on, without a gap of its own.
+    // The journal continues without a gap of its own.
     await home.ok(["rename", "counter", "other"]);
     await home.ok(["run", "--host", host, "--name", "next", "--", "true"]);
     expect(await home.ended("next")).toMatchObject({ status: "done" });
     expectGapless(await events(home));
   });
 
-  test("what a program says last on a full disk is a hole in its recording, and shown there", async () => {
+  test("a program's last output on a full disk is a gap in its recording, and shown as one", async () => {
     await using home = new SmallDiskHome({ megabytes: 8 });
     const go = path.join(home.root, "go");
     const last = `echo first; while [ ! -e ${go} ]; do sleep 0.01; done; i=0; while [ $i -lt 200 ]; do echo "${PADDING}"; i=$((i+1)); done`;
@@ -131,13 +131,13 @@ describe.each(["tmux", "native"] as const)("on the %s host", (host) => {
     await home.ended("last");
     const lines = (await home.ok(["logs", "last"])).trimEnd().split("\n");
     expect(lines[0]).toBe("first");
-    // A holder may read the very last of it only when there is room again; on tmux nobody records it any more.
+    // A holder may read the last bytes only when space is back; on tmux they are never recorded.
     const notes = lines.filter((line) => /^\[… .* not recorded: the disk was full, .* …\]$/.test(line));
     expect(notes).toEqual(host === "tmux" ? [lines.at(-1)] : [expect.any(String)]);
     expect(lines.length).toBeLessThan(200);
   });
 
-  test("a program that ends while the disk is full has ended as it did, as soon as there is room", async () => {
+  test("the exit of a program during a full disk is recorded as soon as space is back", async () => {
     await using home = new SmallDiskHome({ megabytes: 8 });
     const go = path.join(home.root, "go");
     const { pid } = await home.run(`while [ ! -e ${go} ]; do sleep 0.01; done; exit 7`, "--name", "seven", "--host", host);
@@ -164,7 +164,7 @@ describe.each(["tmux", "native"] as const)("on the %s host", (host) => {
     expect(await home.daemonPid()).toBe(daemon);
   });
 
-  test("what fills the disk can be stopped and forgotten without any room, for Holdfast has kept some", async () => {
+  test("the program that fills the disk can be stopped and removed without free space, thanks to Holdfast's reserve", async () => {
     await using home = new SmallDiskHome({ megabytes: 8 });
     const { pid } = await home.run("while :; do head -c 100000 /dev/zero | tr '\\0' x; done", "--name", "flood", "--host", host);
     await eventually(() => home.isFull());
@@ -176,7 +176,7 @@ describe.each(["tmux", "native"] as const)("on the %s host", (host) => {
     expectGapless(await events(home));
   });
 
-  test("without any room at all, stop ends the processes, says that it cannot be written down, and does so later", async () => {
+  test("with no space at all, stop ends the processes, reports that it cannot record this, and records it later", async () => {
     await using home = new SmallDiskHome({ megabytes: 8 });
     const { pid } = await home.run(COUNTING, "--name", "counter", "--host", host);
     home.fill();
@@ -188,11 +188,11 @@ describe.each(["tmux", "native"] as const)("on the %s host", (host) => {
     expectGapless(await events(home));
   });
 
-  test("a restart that is due on a full disk happens when there is room", async () => {
+  test("a restart due on a full disk happens when space is back", async () => {
     await using home = new SmallDiskHome({ megabytes: 8 });
     const go = path.join(home.root, "go");
     await home.run(`[ -e ${go} ] && exec sleep 1000; exit 1`, "--name", "again", "--host", host, "--restart", "always");
-    // The pauses are 1, 2 and 4 seconds: in the third there is time to fill the disk.
+    // The pauses are 1, 2 and 4 seconds: the third leaves time to fill the disk.
     const { restartAt } = await home.until("again", (session) => session.runs === 3 && session.restartAt !== null);
     home.fill();
     writeFileSync(go, "");
@@ -202,7 +202,7 @@ describe.each(["tmux", "native"] as const)("on the %s host", (host) => {
     expect(await home.until("again", ({ runs, status }) => runs === 4 && status === "working")).toMatchObject({ runs: 4 });
   });
 
-  test("a home that becomes read-only costs no session anything, and how a program ended is known when it can be written again", async () => {
+  test("a home that becomes read-only disturbs no session, and exits are recorded once it is writable again", async () => {
     await using home = new SmallDiskHome({ megabytes: 16 });
     const go = path.join(home.root, "go");
     const ends = await home.run(`while [ ! -e ${go} ]; do sleep 0.01; done; exit 7`, "--name", "ends", "--host", host);
@@ -225,7 +225,7 @@ describe.each(["tmux", "native"] as const)("on the %s host", (host) => {
   });
 });
 
-test("a daemon is not started on a full disk or a read-only home: what only reads is answered without one, the rest says why in one line", async () => {
+test("no daemon starts on a full disk or a read-only home: reads work without one, other commands name the cause in one line", async () => {
   await using home = new SmallDiskHome({ megabytes: 8 });
   const { pid } = await home.run(COUNTING, "--name", "counter", "--host", "tmux");
   await eventually(async () => (await lines(home, "counter")).length > 5);
@@ -250,11 +250,11 @@ test("a daemon is not started on a full disk or a read-only home: what only read
   }
   const missing = { env: { HOLDFAST_HOME: path.join(home.path, "in/here") } };
   expect(JSON.parse((await home.cli(["ls", "--json"], missing)).stderr)).toMatchObject({ error: { code: "home_read_only" } });
-  // What needs no home does not ask for one.
+  // Commands that need no home work.
   await home.ok(["--help"]);
 });
 
-/** From what was last written down: with a line that says so, and nothing left behind. */
+/** Reads answer from the last written state, say so in a line, and leave nothing behind. */
 async function answersWithoutDaemon(home: TestHome, { why, name, pid }: { why: string; name: string; pid: number | null }): Promise<void> {
   home.env.TMPDIR = path.join(home.root, "tmp");
   mkdirSync(home.env.TMPDIR, { recursive: true });
@@ -286,11 +286,11 @@ test("a command that cannot write its own output says so", async () => {
   expect({ status, stderr }).toEqual({ status: 1, stderr: "holdfast: cannot write the output: ENOSPC: no space left on device, write\n" });
 });
 
-/** The command fails with that code and a hint, in both forms; what it said. */
+/** Runs a command that must fail with that code and a hint, with and without --json; returns its message. */
 async function refusal(home: TestHome, args: string[], expected: { code: number; error: string }): Promise<string> {
   const [command = "", ...rest] = args;
   const { code, stdout, stderr } = await home.cli([command, "--json", ...rest]);
-  // A verb on several sessions prints those with which it succeeded.
+  // A verb on several sessions prints those that succeeded.
   expect({ args, code, stdout }).toEqual({ args, code: expected.code, stdout: expect.stringMatching(/^(\[\]\n)?$/) });
   const { error } = JSON.parse(stderr) as { error: { code: string; message: string; hint: string } };
   expect(error).toEqual({ code: expected.error, message: expect.any(String), hint: expect.stringMatching(/\w+ \w+/) });
@@ -313,12 +313,12 @@ function numbersIn(text: string): number[] {
   return [...text.matchAll(/line (\d+)\r?\n/g)].map(([, number]) => Number(number));
 }
 
-/** The numbers that are recorded. */
+/** The recorded numbers. */
 async function lines(home: TestHome, name: string): Promise<number[]> {
   return numbersIn(await home.ok(["logs", "--raw", name]));
 }
 
-/** The last number that is recorded, when the program goes on and its recording does not. */
+/** Returns the last recorded number once the recording stops growing while the program continues. */
 async function stopsGrowing(home: TestHome, name: string): Promise<number | undefined> {
   const before = (await lines(home, name)).at(-1) ?? 0;
   const later = await eventually(async () => {
@@ -339,7 +339,7 @@ function missingNumbers(numbers: number[]): number[] {
   return Array.from({ length: last }, (_, i) => i + 1).filter((number) => !there.has(number));
 }
 
-/** How many bytes of the program's lines are missing where the recording goes on at `offset`. */
+/** The bytes of the program's lines that are missing before `offset`. */
 function bytesBetween(raw: string, offset: number): number {
   const before = numbersIn(raw.slice(0, offset)).at(-1) ?? 0;
   const rest = raw.slice(offset);
@@ -349,7 +349,7 @@ function bytesBetween(raw: string, offset: number): number {
   return whole - (offset - cut) - (rest.indexOf("\n") + 1);
 }
 
-test("a conversation whose keeper is killed while the disk is full ends with its turn as soon as there is room, and nothing is told twice", async () => {
+test("a conversation whose keeper is killed on a full disk ends its turn as soon as space is back, and nothing is repeated", async () => {
   await using home = new SmallDiskHome({ megabytes: 8 });
   await home.ok(["spawn", "--chat", "demo", "--name", "talk", "--prompt", "say half\nsleep 60000"]);
   await eventually(async () => (await home.ok(["transcript", "talk"])).includes("half"));
@@ -366,7 +366,7 @@ test("a conversation whose keeper is killed while the disk is full ends with its
   expect(await home.json(["messages"])).toMatchObject([{ state: "failed" }]);
 });
 
-test("a backup before a migration takes its own size and a little more, and says what to do where that is not free", async () => {
+test("a backup before a migration needs its own size and a little more, and names the remedy if that is not free", async () => {
   await using disk = new SmallDiskHome({ megabytes: 32 });
   const home = openHome(disk.env);
   const backups = new Backups({ home, copier: path.join(ROOT, "packages/daemon/src/journal/backup-copy.ts") });
@@ -387,7 +387,7 @@ test("a backup before a migration takes its own size and a little more, and says
 });
 
 test.each([1500, 3000])(
-  "a restore with %d kB of room puts nothing in place that is not whole, and goes on when there is more",
+  "a restore with %d kB of free space never installs a partial database, and completes when there is more",
   async (room) => {
     await using disk = new SmallDiskHome({ megabytes: 8 });
     const home = openHome(disk.env);

@@ -1,4 +1,4 @@
-/** What is said to groups and to those who coordinate them, by persons and by agents. */
+/** Messages to groups and their coordinators, from persons and agents. */
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import type { GroupMessage, Message, ReadMessage } from "@holdfast/contract";
@@ -7,7 +7,7 @@ import { clientAs } from "./as-session.ts";
 import { eventually, TestHome } from "./home.ts";
 import { McpClient, sessionWithToken } from "./mcp-client.ts";
 
-/** Shells that do nothing by themselves, and one conversation, in a group. */
+/** Passive shells and one conversation in a group. */
 async function team(home: TestHome, group: string, ...names: string[]): Promise<void> {
   for (const name of names) await home.run("exec sleep 1000", "--name", name);
   await join(home, group, ...names);
@@ -23,7 +23,7 @@ async function readAs(home: TestHome, name: string): Promise<ReadMessage[]> {
   return (await client.call("readMessages", { body: {} })).messages;
 }
 
-test("a message to a group reaches each other member once, with receipts of its own, and the log has what came of it (GRP-05 together, GRP-12 together)", async () => {
+test("a message to a group reaches each other member once, with its own receipts, and the log shows the outcome (GRP-05 together, GRP-12 together)", async () => {
   await using home = new TestHome();
   await team(home, "team", "one", "two");
   await home.ok(["spawn", "--chat", "demo", "--name", "talk"]);
@@ -37,7 +37,7 @@ test("a message to a group reaches each other member once, with receipts of its 
     sent = await one.call("sendToGroup", { params: { group: "team" }, body: { text: "the API is frozen" } });
     expect(sent).toMatchObject({ group: "team", role: "member", fromName: "one", thread: sent.id });
     expect(sent.to.map(({ name }) => name)).toEqual(["two", "talk", "screen"]);
-    // The same again is the same message.
+    // A repeated id is the same message.
     expect(await one.call("sendToGroup", { params: { group: "team" }, body: { id: sent.id, text: "the API is frozen" } })).toMatchObject({
       id: sent.id,
     });
@@ -48,13 +48,13 @@ test("a message to a group reaches each other member once, with receipts of its 
     return messages[0]?.to.slice(1).every(({ state }) => state === "replied") && messages;
   });
   expect(log.map(({ id }) => id)).toEqual([sent.id]);
-  // Nobody has read that one: nothing was typed into a shell, and nothing is claimed.
+  // Unread: nothing was typed into a shell, and no receipt claims so.
   expect(log[0]?.to.map(({ name, state, via }) => [name, state, via])).toEqual([
     ["two", "queued", null],
     ["talk", "replied", "protocol"],
     ["screen", "replied", "typed"],
   ]);
-  // The scripted agents say what they were told.
+  // The scripted agents repeat their prompts.
   for (const { name, reply } of log[0]?.to.slice(1) ?? [])
     expect(reply, name).toContain('from the agent session "one" to the group "team", not from the user; quoted');
   const [copy, ...more] = await readAs(home, "two");
@@ -80,7 +80,7 @@ test("a message to a group reaches each other member once, with receipts of its 
   expect((await client.call("groupLog", { params: { group: "team" } })).messages).toHaveLength(1);
 });
 
-test("to the coordinator it is one message; when that ends, the next is to whoever took over (GRP-05 together)", async () => {
+test("a message to the coordinator is one message; after its end the next one goes to its successor (GRP-05 together)", async () => {
   await using home = new TestHome();
   await team(home, "team", "first", "second", "third");
   const said = await home.json<GroupMessage>(["send", "--coordinator", "team", "how far are you?"]);
@@ -104,7 +104,7 @@ test("to the coordinator it is one message; when that ends, the next is to whoev
   expect((await readAs(home, "second")).at(-1)).toMatchObject({ role: "coordinator", text: "and you?", words: "and you?" });
 });
 
-test("mail to a coordinator follows the role, once; the log has what peers said to each other; send_message waits (mend 22)", async () => {
+test("mail to a coordinator follows the role, once; the log shows messages between peers; send_message waits (mend 22)", async () => {
   await using home = new TestHome();
   await team(home, "team", "first", "second");
   const said = await home.json<GroupMessage>(["send", "--coordinator", "team", "how far are you?"]);
@@ -115,7 +115,7 @@ test("mail to a coordinator follows the role, once; the log has what peers said 
     return now?.name === "second" && now;
   });
   expect(moved).toMatchObject({ state: "queued", sent: said.id, text: "how far are you?", group: "team" });
-  // Nobody is left: the next is whoever comes.
+  // Nobody is left: the next message goes to the next member.
   await home.ok(["stop", "second"]);
   await eventually(async () => {
     const [now] = await home.json<Message[]>(["messages"]);
@@ -149,7 +149,7 @@ test("mail to a coordinator follows the role, once; the log has what peers said 
   expect(await home.ok(["group", "log", "team"])).toMatch(/from third, to talk alone, .*1 replied\n {2}say psst\n {2}talk: psst/);
 });
 
-test("send --coordinator --wait prints what the one that coordinates has answered; what cannot be meant is told so (GRP-05 together)", async () => {
+test("send --coordinator --wait prints the coordinator's answer; invalid combinations are refused (GRP-05 together)", async () => {
   await using home = new TestHome();
   await home.ok(["spawn", "--chat", "demo", "--name", "lead", "--group", "team"]);
   expect(await home.ok(["send", "--coordinator", "team", "how far are you?", "--wait", "--timeout", "2m"])).toMatch(/is done/);
@@ -167,7 +167,7 @@ test("send --coordinator --wait prints what the one that coordinates has answere
     expect(await home.cli(args), args.join(" ")).toMatchObject({ code: 2, stderr: expect.stringContaining(says) });
 });
 
-test("what is said to a parent group reaches the members of its children, each once, and never the reverse (GRP-09 together)", async () => {
+test("a message to a parent group reaches the members of its children once each, and never the reverse (GRP-09 together)", async () => {
   await using home = new TestHome();
   await team(home, "team", "boss", "both");
   await team(home, "team/research", "reader");
@@ -180,7 +180,7 @@ test("what is said to a parent group reaches the members of its children, each o
   expect((await readAs(home, "both")).map(({ text }) => text)).toEqual(["all hands", "only us"]);
 });
 
-test("peers may speak to each other and to their groups, and to no others (NEW-05 together, BG-06 together)", async () => {
+test("peers may write to each other and to their groups, and to no others (NEW-05 together, BG-06 together)", async () => {
   await using home = new TestHome();
   await team(home, "team", "one", "two");
   await team(home, "other", "stranger");
@@ -202,7 +202,7 @@ test("peers may speak to each other and to their groups, and to no others (NEW-0
   expect((await home.json<Message[]>(["messages", "stranger"])).length).toBe(0);
 });
 
-test("a group in which nobody else is alive says so, and members that ended are sent nothing", async () => {
+test("a group without other live members says so, and ended members get nothing", async () => {
   await using home = new TestHome();
   await team(home, "team", "alive", "over");
   await home.ok(["stop", "over"]);
@@ -215,7 +215,7 @@ test("a group in which nobody else is alive says so, and members that ended are 
   expect(await home.cli(["send", "--group", "nowhere", "hello"])).toMatchObject({ code: 3 });
 });
 
-test("a peer that does not wait for the end of a turn interrupts nobody: the turn goes on, and the message comes with it or after it (GRP-05 together)", async () => {
+test("a peer's steering message interrupts nobody: the turn continues, and the message arrives in it or after it (GRP-05 together)", async () => {
   await using home = new TestHome();
   await team(home, "team", "one");
   const go = path.join(home.root, "go");

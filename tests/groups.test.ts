@@ -1,4 +1,4 @@
-/** Groups as people, agents and programs have them: real sessions, a real daemon that is killed. */
+/** Groups as people, agents and programs use them: real sessions, a real daemon that is killed. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -24,7 +24,7 @@ import { HoldfastClient, unixTransport } from "@holdfast/sdk";
 import { expect, test } from "vitest";
 import { eventually, TestHome } from "./home.ts";
 
-/** A shell that writes its token where the test finds it, and stays. */
+/** A shell that writes its token to a file for the test, and keeps running. */
 async function holder(
   home: TestHome,
   name: string,
@@ -47,7 +47,7 @@ async function shells(home: TestHome, ...names: string[]): Promise<void> {
   for (const name of names) await home.run("exec sleep 1000", "--name", name);
 }
 
-/** The same numbers each time: mulberry32. */
+/** A repeatable random generator: mulberry32. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -66,7 +66,7 @@ function daemonPidOf(home: TestHome): number {
   return (JSON.parse(readFileSync(path.join(home.path, "daemon.json"), "utf8")) as { pid: number }).pid;
 }
 
-/** Every row of the tables of groups, as they are and made anew from the journal. */
+/** Every row of the group tables, live and rebuilt from the journal. */
 function rebuiltTables(file: string): { live: unknown; rebuilt: unknown } {
   using db = openDatabase(file);
   const rows = () =>
@@ -87,7 +87,7 @@ async function coordinator(home: TestHome, group: string): Promise<string | null
   return (await home.json<Group>(["group", "show", group])).coordinator?.name ?? null;
 }
 
-test("sessions join, leave, know their peers and may be in several groups; one in none is as before (GRP-01 together)", async () => {
+test("sessions join and leave groups, know their peers and may be in several; a session in no group is unaffected (GRP-01 together)", async () => {
   await using home = new TestHome();
   await shells(home, "a", "b", "c");
   expect(await home.ok(["group", "ls"])).toBe("No groups. Create one: holdfast group join GROUP SESSION…\n");
@@ -111,7 +111,7 @@ test("sessions join, leave, know their peers and may be in several groups; one i
   expect((await home.session("alone")).status).toBe("stopped");
 });
 
-test("values are shared with revision, author and time; a stale write is refused with the current one, and changes are events (GRP-02 together)", async () => {
+test("values have revision, author and time; a stale write is refused with the current value, and changes are events (GRP-02 together)", async () => {
   await using home = new TestHome();
   await home.ok(["group", "create", "team"]);
   await home.ok(["group", "share", "team", "api", '{"port": 3000}']);
@@ -167,7 +167,7 @@ test("values are shared with revision, author and time; a stale write is refused
   expect(await home.cli(["group", "share", "team", "", "1"])).toMatchObject({ code: 2, stderr: 'holdfast: "" is not a valid key\n' });
 });
 
-test("a coordinator hands over by hand, and by itself when it ends, leaves or is removed (GRP-03 together)", async () => {
+test("a coordinator hands over on request, and automatically when it ends, leaves or is removed (GRP-03 together)", async () => {
   await using home = new TestHome();
   await shells(home, "a", "b", "c");
   await home.ok(["group", "join", "team", "a", "b", "c"]);
@@ -188,7 +188,7 @@ test("a coordinator hands over by hand, and by itself when it ends, leaves or is
   expect(names((await home.json<Group>(["group", "show", "team"])).members)).toEqual(["b"]);
 });
 
-test("a group takes 32 members, or as many as was configured or asked for, and says its limit (GRP-04 together)", async () => {
+test("a group takes 32 members, or the configured or requested number, and shows its limit (GRP-04 together)", async () => {
   await using home = new TestHome();
   const config = path.join(home.env.HOME ?? "", ".config/holdfast/config.toml");
   mkdirSync(path.dirname(config), { recursive: true });
@@ -211,7 +211,7 @@ test("a group takes 32 members, or as many as was configured or asked for, and s
   expect((await home.json<Group>(["group", "create", "usual"])).limit).toBe(32);
 });
 
-test("what the parent shares is read in its children and not the other way round (GRP-09 together)", async () => {
+test("a parent group's values are readable in its children, but not the reverse (GRP-09 together)", async () => {
   await using home = new TestHome();
   await shells(home, "lead", "deep");
   await home.ok(["group", "join", "team", "lead"]);
@@ -226,7 +226,7 @@ test("what the parent shares is read in its children and not the other way round
   expect(await home.ok(["group", "keys", "team/research"])).toMatch(/^goal .* team \(hidden by the value above\)$/m);
 });
 
-test("groups survive a killed daemon, and members that ended are shown as ended until they run again (GRP-07 together)", async () => {
+test("groups survive a killed daemon, and ended members are shown as ended until they run again (GRP-07 together)", async () => {
   await using home = new TestHome();
   await shells(home, "a", "b");
   await home.ok(["group", "join", "team/research", "a", "b"]);
@@ -251,7 +251,7 @@ test("groups survive a killed daemon, and members that ended are shown as ended 
   expect((await group()).members[1]?.[0]).toBe("other");
 });
 
-test("progress, tokens and cost are added up over members, and stay with the group when a member is removed (GRP-08 together, GRP-12 together)", async () => {
+test("progress, tokens and cost are summed over members, and stay with the group when a member is removed (GRP-08 together, GRP-12 together)", async () => {
   await using home = new TestHome();
   const usage = ["--fast", "--usage", "model=claude-opus-4-5,input=1000,output=200"];
   for (const name of ["one", "two"]) await home.ok(["spawn", "demo", "--name", name, "--group", "team", "--", ...usage]);
@@ -281,7 +281,7 @@ test("progress, tokens and cost are added up over members, and stay with the gro
   expect((await byGroup()).total.cost).toBe(0.03);
 });
 
-test("an agent that begins in a group is told who its peers are and how to reach them; a shell just is in it (GRP-01 together)", async () => {
+test("an agent that starts in a group is told its peers and how to reach them; a shell only joins (GRP-01 together)", async () => {
   await using home = new TestHome();
   await home.run("exec sleep 1000", "--name", "lead", "--group", "team", "--role", "architect", "--objective", "Plan the work");
   await home.ok(["spawn", "demo", "--name", "writer", "--group", "team,team/docs", "--prompt", "say hello", "--", "--fast"]);
@@ -293,7 +293,7 @@ test("an agent that begins in a group is told who its peers are and how to reach
   );
   expect(prompt).toContain("holdfast group peers");
 
-  // The first words come later, when there are more.
+  // The first message comes later, when there are more members.
   await home.ok(["spawn", "demo", "--name", "late", "--chat", "--group", "team"]);
   await home.ok(["send", "late", "say hello", "--wait"]);
   const messages = await home.json<{ addition: string | null }[]>(["messages", "late"]);
@@ -316,7 +316,7 @@ test("a group has a goal that its members are told, and the state of its coordin
   const [prompt] = await home.json<Message[]>(["messages", "first"]);
   expect(`${prompt?.text}${prompt?.addition}`).toContain('The goal of the group "team" is: "ship the parser".');
 
-  // Who runs already is told when it joins, and everybody when it changes.
+  // A running session is told the goal when it joins, and every member when it changes.
   const shell = await holder(home, "shell");
   await home.ok(["group", "join", "team", "shell"]);
   const read = async () => (await shell.client.call("readMessages", { body: {} })).messages.map(({ words }) => words);
@@ -329,7 +329,7 @@ test("a group has a goal that its members are told, and the state of its coordin
   await eventually(async () => (await home.json<Message[]>(["messages", "first"])).at(-1)?.text.includes("ship its docs, too"));
   await home.killDaemon();
   await home.ok(["up"]);
-  // A member may change it; what it says is its own word.
+  // A member may change the goal; the text is marked as the member's.
   await shell.client.call("changeGroup", { params: { group: "team" }, body: { goal: "rest" } });
   const told = await eventually(async () => {
     const last = (await home.json<Message[]>(["messages", "first"])).at(-1);
@@ -341,7 +341,7 @@ test("a group has a goal that its members are told, and the state of its coordin
   expect(await home.cli(["group", "goal", "team", " "])).toMatchObject({ code: 2, stderr: expect.stringContaining("cannot be empty") });
 });
 
-test("a goal that a session set is its own word, also to whom a person takes in (mend 8)", async () => {
+test("a goal set by a session is marked as its text, even for members added by a person (mend 8)", async () => {
   await using home = new TestHome();
   const sly = await holder(home, "sly", "--group", "team");
   const late = await holder(home, "late");
@@ -355,7 +355,7 @@ test("a goal that a session set is its own word, also to whom a person takes in 
   );
 });
 
-test("the log of a group above tells a session nothing of what those in other groups say to each other (mend 22)", async () => {
+test("the log of a parent group shows a session no messages between members of other groups (mend 22)", async () => {
   await using home = new TestHome();
   const spy = await holder(home, "spy", "--group", "team/research");
   const mate = await holder(home, "mate", "--group", "team/research");
@@ -373,7 +373,7 @@ test("the log of a group above tells a session nothing of what those in other gr
   ]);
 });
 
-test("inside a run the commands act as its session: it is meant where none is named, and its token reaches no group of others (NEW-05 together)", async () => {
+test("inside a run, group commands act as its session and default to it, and its token reaches no foreign group (NEW-05 together)", async () => {
   await using home = new TestHome();
   const { client: one, token, session } = await holder(home, "one");
   const { client: two } = await holder(home, "two");
@@ -420,7 +420,7 @@ test("inside a run the commands act as its session: it is meant where none is na
   });
 });
 
-test("32 who write on one key at once, while the daemon is killed again and again, lose no update", async () => {
+test("32 concurrent writers on one key lose no update while the daemon is killed repeatedly", async () => {
   await using home = new TestHome();
   const WRITERS = 32;
   const EACH = 4;
@@ -432,7 +432,7 @@ test("32 who write on one key at once, while the daemon is killed again and agai
     for (;;) {
       try {
         const { value, revision } = await client.call("getValue", { params });
-        // Whether a write whose answer was lost was done is in the value.
+        // The value shows whether a write without an answer took effect.
         if ((value as string[]).includes(entry)) break;
         await client.call("shareValue", { params, body: { value: [...(value as string[]), entry], ifRevision: revision } });
         break;
@@ -462,7 +462,7 @@ test("32 who write on one key at once, while the daemon is killed again and agai
   expect(revision).toBe(all + 1);
 });
 
-test("whatever is done to groups when the daemon is killed is done whole or not at all, and what was answered is there", async () => {
+test("every group operation during a daemon kill is atomic, and every acknowledged one is kept", async () => {
   await using home = new TestHome();
   await shells(home, "a", "b", "c");
   const random = seeded(20_261_115);
@@ -477,7 +477,7 @@ test("whatever is done to groups when the daemon is killed is done whole or not 
     ["a", "b", "c"],
     ["k1", "k2"],
   ] as const;
-  /** What the answer promises of the state after it. */
+  /** The state that the answer promises. */
   type Promised = (state: { groups: Group[]; values: { values: SharedKey[] }[] }) => boolean;
   const asGroup =
     ({ path: group, members, coordinator: by }: Group): Promised =>
@@ -525,7 +525,7 @@ test("whatever is done to groups when the daemon is killed is done whole or not 
     });
     if (isKilled) {
       const pid = daemonPidOf(home);
-      // Somewhere in the middle of it.
+      // Kills the daemon in the middle of the operation.
       for (let turns = Math.floor(random() * 40); turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));
       process.kill(pid, "SIGKILL");
       kills++;
@@ -537,7 +537,7 @@ test("whatever is done to groups when the daemon is killed is done whole or not 
     if (answer === "refused") expect(after).toBe(before);
     if (typeof answer === "function") expect(answer(now), after).toBe(true);
     for (const { members, coordinator: by } of now.groups) {
-      // Whoever is in it and alive is coordinated, at every moment.
+      // A group with live members has a coordinator at every moment.
       expect(by === null, after).toBe(members.length === 0);
       expect(members.filter((member) => member.coordinator)).toHaveLength(members.length === 0 ? 0 : 1);
     }
@@ -548,7 +548,7 @@ test("whatever is done to groups when the daemon is killed is done whole or not 
   expect(rebuilt).toEqual(live);
 });
 
-test("who watches hears of every change over the deaths of daemons, and commands that wait go on", async () => {
+test("a watcher gets every change across daemon kills, and waiting commands continue", async () => {
   await using home = new TestHome();
   await home.ok(["group", "create", "team/a"]);
   const child = home.start(["group", "watch", "team/a", "--json"]);
@@ -561,7 +561,7 @@ test("who watches hears of every change over the deaths of daemons, and commands
       .split("\n")
       .filter(Boolean)
       .map((line) => JSON.parse(line) as ValueChange);
-  // It watches once it has answered: what comes before is not told.
+  // The watch starts with its answer; earlier changes are not reported.
   await eventually(async () => {
     await home.ok(["group", "share", "team", "begin", "1"]);
     return heard().length > 0;
@@ -583,7 +583,7 @@ test("who watches hears of every change over the deaths of daemons, and commands
   );
 });
 
-test("a restored backup has the groups of then; what a later value was is not taken for another's", async () => {
+test("a restored backup has the groups of its time, and revisions never repeat", async () => {
   await using home = new TestHome();
   await shells(home, "a", "b");
   await home.ok(["group", "join", "team", "a"]);
@@ -600,7 +600,7 @@ test("a restored backup has the groups of then; what a later value was is not ta
   expect((await home.cli(["group", "share", "team", "goal", "4", "--if-revision", String(later.revision)])).code).toBe(45);
 });
 
-test("of a journal that is lost with its backups, who is in which group is found again with the sessions", async () => {
+test("when the journal and its backups are lost, group membership is recovered with the sessions", async () => {
   await using home = new TestHome();
   await home.run("exec sleep 1000", "--name", "a", "--group", "team");
   await shells(home, "b", "c");
@@ -616,7 +616,7 @@ test("of a journal that is lost with its backups, who is in which group is found
   ]);
 });
 
-test("help has examples for every verb, and they are lines that make sense", async () => {
+test("help has an example for every verb", async () => {
   await using home = new TestHome();
   const help = await home.ok(["group", "--help"]);
   const verbs = [...help.matchAll(/^ {2}([a-z]+)(?: |$)/gm)].map(([, verb]) => verb ?? "").filter((verb) => verb !== "holdfast");

@@ -21,7 +21,7 @@ function sectionOf(help: string, heading: string): string[] {
   return from === 0 ? [] : lines.slice(from, to < 0 ? undefined : to);
 }
 
-/** Four at a time: a command line is a process of its own, and there are many. */
+/** Four at a time: each command is a process, and there are many. */
 async function each(names: readonly string[], check: (name: string) => Promise<void>): Promise<void> {
   const left = [...names];
   const work = async () => {
@@ -58,7 +58,7 @@ test("every command has help with usage, flags and examples that it understands"
   });
 });
 
-test("usage lines name no flag that the command does not have", async () => {
+test("usage lines name only flags that the command has", async () => {
   await using home = new TestHome();
   await each(await commands(home), async (name) => {
     const help = await home.ok([name, "--help"]);
@@ -117,7 +117,7 @@ test("a terminal gets colour; a pipe, NO_COLOR and a dumb terminal get none", as
   }
 });
 
-test("a new session on a terminal is told how to look at it; a script gets the id alone", async () => {
+test("a new session on a terminal prints how to view it; a script gets only the id", async () => {
   await using home = new TestHome();
   using terminal = openTerminal(home);
   await terminal.command("holdfast run --name build -- sleep 1000");

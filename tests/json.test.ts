@@ -1,6 +1,6 @@
 /**
- * What scripts read: the shapes of `--json`, to the key. A test that fails here says that docs/JSON.md has to change too;
- * a key may be added, never renamed or removed.
+ * The exact shapes of `--json` that scripts read. A failure here means that docs/JSON.md has to change too; a key may be added, never renamed or
+ * removed.
  */
 import { spawnSync } from "node:child_process";
 import { readlinkSync } from "node:fs";
@@ -11,7 +11,7 @@ import { expect, test } from "vitest";
 import { attachTerminal } from "./attached.ts";
 import { HOLDFAST, TestHome } from "./home.ts";
 
-/** Those that issue 2 asks for, then what came with time. */
+/** The keys of issue 2, then later ones. */
 const ASKED_FOR =
   "id name kind agent role objective status host cwd pid createdAt startedAt endedAt durationMs lastActivityAt outputPath exit runs";
 const SESSION_KEYS = [
@@ -32,10 +32,10 @@ function keys(value: object | undefined): string[] {
   return Object.keys(value ?? {}).sort();
 }
 
-/** C1 controls, and what turns the direction of text. */
+/** C1 controls and bidi characters. */
 const OBEYED = /[\x7f-\x9f\u202a-\u202e\u2066-\u2069]/;
 
-test("run --json prints the session that runs", async () => {
+test("run --json prints the running session", async () => {
   await using home = new TestHome();
   const session = await home.json<Session>([
     "run",
@@ -109,7 +109,7 @@ test("run --json prints the session that runs", async () => {
   expect(readlinkSync(`/proc/${session.pid}/exe`), "the program's own pid").toMatch(/\/(sleep|coreutils|busybox)$/);
 });
 
-test("spawn --json prints the session; without --name it has a short readable one", async () => {
+test("spawn --json prints the session; without --name it gets a short readable name", async () => {
   await using home = new TestHome();
   const session = await home.json<Session>(["spawn", "demo"]);
   expect(keys(session)).toEqual([...SESSION_KEYS, "notes"].sort());
@@ -160,7 +160,7 @@ test("exit is a code or a signal", async () => {
   expect(await home.ended("signal")).toMatchObject({ status: "failed", exit: { code: null, signal: "SIGSEGV" } });
 });
 
-test("attach --json prints what a terminal must become, and detach --json how many there were", async () => {
+test("attach --json prints the plan for the terminal, and detach --json the number of detached terminals", async () => {
   await using home = new TestHome();
   await home.ok(["spawn", "shell", "--name", "one"]);
   const plan = await home.json<AttachPlan>(["attach", "one"]);
@@ -198,7 +198,7 @@ test("status and up print the daemon", async () => {
   expect(up.pid).toBe(status.pid);
 });
 
-test("down prints the daemon's pid and what it stopped", async () => {
+test("down prints the daemon's pid and the stopped sessions", async () => {
   await using home = new TestHome();
   await home.run("exec sleep 1000", "--name", "one");
   const { pid } = await home.json<DaemonStatus>(["status"]);
@@ -268,11 +268,11 @@ test("an error with --json is one JSON object on standard error", async () => {
   });
   expect(JSON.parse((await home.cli(["nothing", "--json"])).stderr)).toMatchObject({ error: { code: "usage" } });
   expect(JSON.parse((await home.cli(["ls", "--nothing", "--json"])).stderr)).toMatchObject({ error: { code: "usage" } });
-  // What follows -- is the program's.
+  // Arguments after -- belong to the program.
   expect((await home.cli(["run", "--", "no-such-program", "--json"])).stderr).toMatch(/^holdfast: cannot find the program/);
 });
 
-test("du and prune print what they found, in bytes", async () => {
+test("du and prune print their findings, in bytes", async () => {
   await using home = new TestHome();
   await home.run("echo text", "--name", "one");
   await home.ended("one");
@@ -331,7 +331,7 @@ test("group --json prints groups, peers, shared values and sums", async () => {
   expect(await home.json(["group", "ls"])).toEqual([]);
 });
 
-test("send and messages --json print messages, group send and log what was said to a group", async () => {
+test("send and messages --json print messages; group send and log print group messages", async () => {
   await using home = new TestHome();
   const MESSAGE =
     "id session principal name from fromName group role sent thread replyTo expiresAt text addition steer held state via evidence reply why hint settled known run queuedAt injectedAt turnStartedAt endedAt"
@@ -350,7 +350,7 @@ test("send and messages --json print messages, group send and log what was said 
   expect((await home.json<object[]>(["messages", "one"])).map(keys)).toEqual([MESSAGE]);
 });
 
-test("no command lets text of others reach the terminal as control or bidi characters (mend 8)", async () => {
+test("no command lets foreign text reach the terminal as control or bidi characters (mend 8)", async () => {
   await using home = new TestHome();
   const unsafe = "a\u009b31mb\u202ec\u2066d\x7fe";
   await home.ok(["run", "--name", "one", "--role", unsafe, "--objective", unsafe, "--", "sleep", "1000"]);
@@ -381,7 +381,7 @@ test("no command lets text of others reach the terminal as control or bidi chara
   expect(JSON.parse(await home.ok(["group", "get", "team", "key"]))).toEqual({ [unsafe]: unsafe });
   expect((await home.session("one")).objective).toBe(unsafe);
 
-  // And as text, on a real terminal.
+  // Also as text, on a real terminal.
   for (const args of [
     ["events"],
     ["group", "get", "team", "key"],

@@ -17,7 +17,7 @@ async function tokenOf(home: TestHome, scope: Scope, name: string = scope): Prom
   return (await home.json<NewToken>(["token", "create", "--scope", scope, "--name", name])).token;
 }
 
-/** `fetch` does not let one say any Host. */
+/** `fetch` does not allow a custom Host. */
 async function get(url: string, headers: Record<string, string>): Promise<{ status: number | undefined; headers: object; body: string }> {
   const reply = await new Promise<import("node:http").IncomingMessage>((resolve, reject) => {
     request(url, { headers, agent: false }, resolve).on("error", reject).end();
@@ -34,7 +34,7 @@ async function answers(url: string): Promise<boolean> {
   );
 }
 
-test("an address is remembered: the next daemon listens there again, until it is told not to", async () => {
+test("an address is remembered: the next daemon listens there again, until listening is turned off", async () => {
   await using home = new TestHome();
   const said = await home.ok(["up", "--listen", "127.0.0.1:0"]);
   const url = /It listens on (http:\/\/127\.0\.0\.1:\d+), for requests with a token\n/.exec(said)?.[1] ?? "";
@@ -48,7 +48,7 @@ test("an address is remembered: the next daemon listens there again, until it is
   await home.ok(["down"]);
   await home.ok(["ls"]);
   expect(await answers(url)).toBe(true);
-  // The same again changes nothing; another closes the first.
+  // The same address changes nothing; another one closes the first.
   expect(await listen(home)).toBe(url);
   expect(await listen(home, url.slice(7))).toBe(url);
   const other = await listen(home, "[::1]:0");
@@ -67,7 +67,7 @@ test("an address is remembered: the next daemon listens there again, until it is
   ]);
 });
 
-test("an address that is taken, public or none is refused with what to do", async () => {
+test("a taken, public or invalid address is refused with a remedy", async () => {
   await using home = new TestHome();
   const taken = createServer().listen(0, "127.0.0.1");
   await once(taken, "listening");
@@ -97,7 +97,7 @@ test("an address that is taken, public or none is refused with what to do", asyn
   expect(await home.ok(["status"])).toContain("other machines can reach it, and nothing is encrypted");
   expect(await home.ok(["doctor"])).toContain("tokens and output travel unencrypted");
 
-  // Taken by another while no daemon ran: it starts all the same, says so, and has it as soon as it is free.
+  // If another program took the address while no daemon ran, the daemon starts, reports it, and listens once the address is free.
   await listen(home);
   taken.close();
   await once(taken, "close");
@@ -112,7 +112,7 @@ test("an address that is taken, public or none is refused with what to do", asyn
   expect((await home.json<DaemonStatus>(["status"])).listen?.error).toBeNull();
 });
 
-test("a page of somebody else gets nothing, by whatever name it calls this address", async () => {
+test("a foreign web page gets nothing, whatever name it uses for this address", async () => {
   await using home = new TestHome();
   const url = await listen(home);
   const { host } = new URL(url);
@@ -132,12 +132,12 @@ test("a page of somebody else gets nothing, by whatever name it calls this addre
     expect(Object.keys(got).filter((name) => name.startsWith("access-control"))).toEqual([]);
   }
   expect(Object.keys(own.headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
-  // A page may ask first whether it may: nobody says that it may.
+  // A preflight request is refused.
   const preflight = await fetch(`${url}/sessions`, { method: "OPTIONS", headers: { origin: "http://evil.example" } });
   expect(preflight.ok).toBe(false);
 });
 
-test("the SDK does over HTTP what it does over the Unix socket", async () => {
+test("the SDK works over HTTP as over the Unix socket", async () => {
   await using home = new TestHome();
   const url = await listen(home);
   using client = new HoldfastClient(httpTransport(url, { token: await tokenOf(home, "driver", "program") }));
@@ -167,7 +167,7 @@ test("the SDK does over HTTP what it does over the Unix socket", async () => {
   await expect(eventually(() => client.call("status", {}).then(() => undefined))).rejects.toMatchObject({ code: "daemon_unreachable" });
 });
 
-test("the CLI works through HOLDFAST_URL, without a home of its own; attach --json says why not", async () => {
+test("the CLI works through HOLDFAST_URL without its own home; attach --json says why it cannot", async () => {
   await using home = new TestHome();
   await using elsewhere = new TestHome();
   const env = { HOLDFAST_URL: await listen(home), HOLDFAST_TOKEN: await tokenOf(home, "owner", "remote") };
@@ -187,7 +187,7 @@ test("the CLI works through HOLDFAST_URL, without a home of its own; attach --js
   await eventually(async () => !(await answers(env.HOLDFAST_URL)));
 });
 
-/** What a WebSocket got until it closed. */
+/** A WebSocket's data until it closed. */
 class Reader {
   readonly events: AnyEvent[] = [];
   readonly socket: WebSocket;
@@ -201,7 +201,7 @@ class Reader {
     });
   }
 
-  /** What was answered in place of an upgrade. */
+  /** The response in place of an upgrade. */
   static async refused(
     url: string,
     how: { protocols?: string[]; headers?: Record<string, string> } = {},
@@ -244,7 +244,7 @@ test("a WebSocket gets every event once from its cursor on, with the token as a 
   }
 });
 
-test("a WebSocket is refused as any request is, before it is one", async () => {
+test("a WebSocket is refused like any request, before the upgrade", async () => {
   await using home = new TestHome();
   const url = (await listen(home)).replace("http", "ws") + ENDPOINTS.socketEvents.path;
   const authorization = `Bearer ${await tokenOf(home, "observer")}`;

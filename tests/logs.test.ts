@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { dangerousLines, harmIn, REORDERING } from "./dangerous.ts";
 import { eventually, HOLDFAST, TestHome } from "./home.ts";
 
-/** Everything a process prints, as it comes. */
+/** The output of a process as it arrives. */
 class Output {
   text = "";
   readonly ended: Promise<number | null>;
@@ -22,7 +22,7 @@ class Output {
   }
 }
 
-/** The bytes are in a file, so that they need not survive a shell. Without echo: the terminal's replies to queries are no output. */
+/** The bytes come from a file, so that no shell changes them. Echo is off: the terminal's replies to queries are not output. */
 async function said(home: TestHome, bytes: string | Uint8Array, name: string): Promise<void> {
   const file = path.join(home.root, name);
   writeFileSync(file, bytes);
@@ -30,7 +30,7 @@ async function said(home: TestHome, bytes: string | Uint8Array, name: string): P
   await home.ended(name);
 }
 
-test("logs is what a person would have read at the end; --raw is every byte", async () => {
+test("logs prints the text as a person would read it at the end; --raw prints every byte", async () => {
   await using home = new TestHome();
   const bytes = "start\r\n 10%\r 50%\r100%\r\n\x1b[31mred\x1b[0m\r\nspin |\b/\b-\b\\\bdone\r\nend\r\n";
   await said(home, bytes, "build");
@@ -38,7 +38,7 @@ test("logs is what a person would have read at the end; --raw is every byte", as
   expect(await home.ok(["logs", "build", "--raw"])).toBe(bytes);
 });
 
-test("--raw gives every byte a program wrote, whatever it is", async () => {
+test("--raw prints every byte a program wrote", async () => {
   await using home = new TestHome();
   const bytes = Buffer.from(Array.from({ length: 64 * 1024 }, (_, index) => (index * 7 + (index >> 8)) & 0xff));
   await said(home, bytes, "bytes");
@@ -46,7 +46,7 @@ test("--raw gives every byte a program wrote, whatever it is", async () => {
   expect(raw.equals(bytes)).toBe(true);
 });
 
-test("--tail gives the last lines, of text and of bytes", async () => {
+test("--tail prints the last lines, of text and of bytes", async () => {
   await using home = new TestHome();
   await said(home, Array.from({ length: 50 }, (_, index) => `\x1b[1mline ${index}\x1b[0m\r\n`).join(""), "fifty");
   expect(await home.ok(["logs", "fifty", "--tail", "2"])).toBe("line 48\nline 49\n");
@@ -56,11 +56,11 @@ test("--tail gives the last lines, of text and of bytes", async () => {
   expect(await home.ok(["logs", "fifty", "--tail", "1", "-f"])).toBe("line 49\n");
 });
 
-test("--tail finds the last lines also when they are very long, of text and of bytes", async () => {
+test("--tail finds the last lines even if they are very long, of text and of bytes", async () => {
   await using home = new TestHome();
   const long = (letter: string) => letter.repeat(1_500_000);
   await said(home, `first\r\n${long("a")}\r\n${long("b")}\r\n${long("c")}\r\n`, "long");
-  // A line of text is broken after about a megabyte; what it begins with is not lost.
+  // A line of text is broken after about a megabyte, without losing its beginning.
   expect((await home.ok(["logs", "long", "--tail", "6"])).replaceAll("\n", "")).toBe(long("a") + long("b") + long("c"));
   expect((await home.ok(["logs", "long", "-f", "--tail", "7"])).startsWith("first\na")).toBe(true);
   for (const flags of [[], ["-f"]]) {
@@ -69,7 +69,7 @@ test("--tail finds the last lines also when they are very long, of text and of b
   expect(await home.ok(["logs", "long", "--tail", "0"])).toBe("");
 });
 
-test("logs -f goes on when its session is renamed and the daemon is killed", async () => {
+test("logs -f continues when its session is renamed and the daemon is killed", async () => {
   await using home = new TestHome();
   const go = path.join(home.root, "go");
   await home.run(`echo first; while ! [ -e ${go} ]; do sleep 0.02; done; echo second`, "--name", "old");
@@ -83,7 +83,7 @@ test("logs -f goes on when its session is renamed and the daemon is killed", asy
   expect(follower.text).toBe("first\nsecond\n");
 });
 
-test("--since gives what came lately", async () => {
+test("--since prints recent output", async () => {
   await using home = new TestHome();
   const go = path.join(home.root, "go");
   await home.run(`echo old; while ! [ -e ${go} ]; do sleep 0.02; done; echo new; exec sleep 1000`, "--name", "one");
@@ -92,13 +92,13 @@ test("--since gives what came lately", async () => {
   const before = Date.now();
   writeFileSync(go, "");
   await eventually(async () => (await home.ok(["logs", "one"])) === "old\nnew\n");
-  // The command counts back from its own start, which is a little later; one that was very slow to start finds nothing, and is asked again.
+  // The command counts back from its own, slightly later start. A very slow start may find nothing, so ask again.
   const since = () => home.ok(["logs", "one", "--since", `${Date.now() - before + 2500}ms`]);
   expect(await eventually(async () => (await since()) || undefined)).toBe("new\n");
   expect(await home.ok(["logs", "one", "--since", "10m"])).toBe("old\nnew\n");
 });
 
-test("logs -f prints what comes until the session ends", async () => {
+test("logs -f prints output until the session ends", async () => {
   await using home = new TestHome();
   const go = path.join(home.root, "go");
   await home.run(`echo first; while ! [ -e ${go} ]; do sleep 0.02; done; echo second; exit 3`, "--name", "one");
@@ -107,7 +107,7 @@ test("logs -f prints what comes until the session ends", async () => {
   writeFileSync(go, "");
   expect(await follower.ended).toBe(0);
   expect(follower.text).toBe("first\nsecond\n");
-  // Of an ended session it is the same as without -f.
+  // For an ended session, -f changes nothing.
   expect(await home.ok(["logs", "one", "-f"])).toBe("first\nsecond\n");
 });
 
@@ -127,7 +127,7 @@ test.each([
   expect(lines).toEqual(Array.from({ length: 600 }, (_, index) => `line ${index}`));
 });
 
-test("a reader that has seen enough is no error", async () => {
+test("a reader that closes the pipe early causes no error", async () => {
   await using home = new TestHome();
   await home.run("seq 200000", "--name", "much");
   await home.ended("much");
@@ -142,7 +142,7 @@ test("a reader that has seen enough is no error", async () => {
   expect(head("logs -f endless", 3)).toBe("more\nmore\nmore\ncode 0\n");
 });
 
-test("what could harm a terminal is inert in logs, as text and as a follower has it", async () => {
+test("harmful terminal sequences are inert in logs, as text and while following", async () => {
   await using home = new TestHome();
   const lines = dangerousLines();
   await said(home, lines.map((line) => `${line}\r\n`).join(""), "evil");
@@ -154,7 +154,7 @@ test("what could harm a terminal is inert in logs, as text and as a follower has
   expect(await home.ok(["logs", "evil", "--raw"])).toBe(lines.map((line) => `${line}\r\n`).join(""));
 });
 
-test("objectives, roles, arguments and names that could harm a terminal are inert in ls, show, stop and errors", async () => {
+test("harmful objectives, roles, arguments and names are inert in ls, show, stop and errors", async () => {
   await using home = new TestHome();
   const evil = dangerousLines().join("\r\n");
   const { id } = await home.run("exec sleep 1000", "--name", "one", "--objective", evil, "--role", evil, "--env", `EVIL=${evil}`);
@@ -162,17 +162,17 @@ test("objectives, roles, arguments and names that could harm a terminal are iner
   for (const args of [["show", "one"], ["show", "two"], ["ls"], ["ls", "--all"], ["show", evil], ["stop", evil]]) {
     const { stdout, stderr } = await home.cli(args);
     expect(stdout + stderr, args.join(" ")).not.toBe("");
-    // The words stay: they are text here.
+    // The words stay, as plain text.
     expect(
       harmIn(stdout + stderr).filter((found) => found !== "MARK"),
       args[0],
     ).toEqual([]);
   }
-  // For scripts nothing is changed.
+  // Scripts get the text unchanged.
   expect((await home.session(id)).objective).toBe(evil);
 });
 
-test("logs refuses what it does not understand", async () => {
+test("logs refuses invalid arguments", async () => {
   await using home = new TestHome();
   await home.run("exit 0", "--name", "one");
   const refusals = [

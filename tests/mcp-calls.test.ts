@@ -1,4 +1,4 @@
-/** What a call answers when it is cut short: by the daemon's death, its time, its caller, or a mistake; and what a server does not begin without. */
+/** Results of calls that are cut short by the daemon's death, a timeout, the caller or a mistake; and the preconditions of a server. */
 import { readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { type AnyEvent, type DaemonStatus, newSessionId, type Session, SessionId, type Workspace } from "@holdfast/contract";
@@ -10,7 +10,7 @@ import { eventually, HOLDFAST, TestHome } from "./home.ts";
 import { McpClient, sessionWithToken } from "./mcp-client.ts";
 import { TestRepository } from "./repository.ts";
 
-test("who waits for messages gets them over the daemon's death", async () => {
+test("a wait for messages survives the daemon's death", async () => {
   await using home = new TestHome();
   const parent = await sessionWithToken(home, "parent");
   await using mcp = await McpClient.stdio(home, parent);
@@ -21,7 +21,7 @@ test("who waits for messages gets them over the daemon's death", async () => {
   const heard: string[] = [];
   const reading = mcp.ok("read_messages", { wait_ms: 60_000 });
   reading.catch((error: unknown) => heard.push(String(error)));
-  // It has to be waiting when the daemon dies.
+  // The call must be waiting when the daemon dies.
   await other.ok("list_agents");
   await home.killDaemon();
   expect(await childs.ok("send_message", { to: "parent", text: "after all" })).toMatchObject({ to: "parent" });
@@ -29,14 +29,14 @@ test("who waits for messages gets them over the daemon's death", async () => {
   expect([child.name, heard]).toEqual(["child", []]);
 });
 
-test("what is started when the daemon dies over it is started once, and is what the call answers", async () => {
+test("a start during the daemon's death happens once, and the call returns it", async () => {
   await using home = new TestHome();
   await home.run('echo "$HOLDFAST_TOKEN"; exec sleep 1000', "--name", "parent", "--host", "native");
   const token = await eventually(async () => /hfs_\S+/.exec(await home.ok(["logs", "parent", "--raw"]))?.[0]);
   await home.run("exec sleep 1000", "--name", "other", "--host", "tmux");
   await using mcp = await McpClient.stdio(home, { token });
   const keeper = (await home.json<DaemonStatus>(["status"])).tmux?.pid ?? 0;
-  // Its keeper does not answer: it is recorded, and not started yet.
+  // The keeper does not respond, so the session is recorded but not started.
   process.kill(keeper, "SIGSTOP");
   const asked = mcp.ok("run_shell", { name: "serve", command: "echo here; exec sleep 1000" });
   asked.catch(() => {});
@@ -49,7 +49,7 @@ test("what is started when the daemon dies over it is started once, and is what 
   expect(events.map((line) => (JSON.parse(line) as AnyEvent).data.name)).toEqual(["parent", "other", "serve"]);
 });
 
-test("who asks for a session twice with the same id gets the one, also at the same instant and in a worktree; another's id is refused", async () => {
+test("two requests for a session with one id get one session, even concurrently and in a worktree; a foreign id is refused", async () => {
   await using home = new TestHome();
   const { path: cwd } = new TestRepository(home);
   await home.ok(["up"]);
@@ -73,7 +73,7 @@ test("who asks for a session twice with the same id gets the one, also at the sa
   await expect(stranger.call("spawn", { body: { ...asked, id: SessionId.parse("abcdefghij") } })).rejects.toMatchObject({ code: "usage" });
 });
 
-test("who asks for a session under the id of somebody's workspace gets a worktree of its own, and harms none", async () => {
+test("a request with the id of a foreign workspace gets its own worktree, and harms nothing", async () => {
   await using home = new TestHome();
   const { path: cwd } = new TestRepository(home);
   const theirs = await home.json<Workspace>(["workspace", "create", "theirs"], { cwd });
@@ -88,7 +88,7 @@ test("who asks for a session under the id of somebody's workspace gets a worktre
   expect(await home.json<Workspace[]>(["workspace", "ls"])).toContainEqual(expect.objectContaining({ id: theirs.id, name: "theirs" }));
 });
 
-test("the id of a session that was removed is nobody's to choose: what the journal tells of it would be theirs", async () => {
+test("the id of a removed session cannot be reused: its journal entries would belong to the new one", async () => {
   await using home = new TestHome();
   const { id } = await home.run("true", "--name", "gone");
   await home.ok(["wait", "gone"]);
@@ -100,7 +100,7 @@ test("the id of a session that was removed is nobody's to choose: what the journ
   await expect(stranger.call("listEvents", { query: { session: id } })).rejects.toMatchObject({ code: "session_not_found" });
 });
 
-test("a long wait says nothing of the daemon on the error output", async () => {
+test("a long wait prints nothing about the daemon on standard error", async () => {
   await using home = new TestHome();
   const { token } = await sessionWithToken(home, "asker");
   const env = { ...home.env, HOLDFAST_TOKEN: token };
@@ -114,7 +114,7 @@ test("a long wait says nothing of the daemon on the error output", async () => {
   expect(said).toBe("");
 });
 
-test("event_monitor goes on from its cursor without a gap, also where nothing came or it had enough in the middle", async () => {
+test("event_monitor continues from its cursor without a gap, also after an empty or truncated result", async () => {
   await using home = new TestHome();
   const parent = await sessionWithToken(home, "parent");
   await using mcp = await McpClient.stdio(home, parent);
@@ -137,7 +137,7 @@ test("event_monitor goes on from its cursor without a gap, also where nothing ca
   expect(got.filter((line) => /^\d+$/.test(String(line)))).toEqual(Array.from({ length: 40 }, (_, index) => String(index + 1)));
 });
 
-test("what is asked of people and cancelled at once does not stay in the inbox", async () => {
+test("a request to people that is cancelled at once does not stay in the inbox", async () => {
   await using home = new TestHome();
   const { token } = await sessionWithToken(home, "asker");
   await using mcp = await McpClient.stdio(home, { token });
@@ -153,7 +153,7 @@ test("what is asked of people and cancelled at once does not stay in the inbox",
   await eventually(async () => (await home.json<unknown[]>(["approvals"])).length === 0 || undefined);
 });
 
-test("an argument that only other tools have is told, and one of the client's own is passed over", async () => {
+test("an argument of another tool is refused, and a client's own extra argument is ignored", async () => {
   await using home = new TestHome();
   const parent = await sessionWithToken(home, "parent");
   await using mcp = await McpClient.stdio(home, parent);
@@ -166,16 +166,16 @@ test("an argument that only other tools have is told, and one of the client's ow
   expect((await mcp.ok("show_group", { group: "team", _reason: "curious" })).members).toHaveLength(2);
 });
 
-test("a session reads its own transcript, and its children's, page by page and bounded (mend own-transcript) (BG-18 mend)", async () => {
+test("a session reads its own and its children's transcripts, in bounded pages (mend own-transcript) (BG-18 mend)", async () => {
   await using home = new TestHome();
   const parent = await sessionWithToken(home, "parent");
   await using mcp = await McpClient.stdio(home, parent);
-  // A terminal: what it showed.
+  // A terminal's transcript is its output.
   const shown = await mcp.ok("read_transcript");
   expect(shown).toMatchObject({ name: "parent", source: "terminal", more: false, text: expect.stringContaining(parent.token) });
   expect(await mcp.ok("read_transcript", { after: shown.next })).toMatchObject({ text: "", next: shown.next });
   expect(await mcp.refused("read_transcript", { after: "1.7" })).toContain("not a position in this transcript");
-  // A conversation: what was said, by whom.
+  // A conversation's transcript has the messages with their authors.
   await mcp.ok("spawn_agent", { agent: "demo", name: "talk", kind: "conversation", prompt: "say hello" });
   await home.until("talk", ({ status, turns }) => status === "idle" && turns === 1);
   const entries: { type: string; text?: string }[] = [];
@@ -193,12 +193,12 @@ test("a session reads its own transcript, and its children's, page by page and b
   expect(entries.map(({ type, text }) => (type === "text" ? text : "")).join("")).toBe("hello");
   const last = await mcp.ok("read_transcript", { name: "talk", turns: 1 });
   expect(last.entries).toEqual(expect.arrayContaining([expect.objectContaining({ type: "turn_ended" })]));
-  // Nobody else's.
+  // No foreign transcript.
   await home.run("exec sleep 1000", "--name", "stranger");
   expect(await mcp.refused("read_transcript", { name: "stranger" })).toContain("forbidden");
 });
 
-test("in a run a server without the run's token does not act as the user", async () => {
+test("inside a run, a server without the run's token does not act as the user", async () => {
   await using home = new TestHome();
   const { id } = await home.run("exec sleep 1000");
   const inside = { HOLDFAST_SESSION: id, HOLDFAST_RUN: `${id}-1` };
@@ -209,13 +209,13 @@ test("in a run a server without the run's token does not act as the user", async
   });
   expect(await home.cli(["mcp"], { env: { ...inside, HOLDFAST_TOKEN: "" } })).toMatchObject({ code: 22, stdout: "" });
   expect(await home.cli(["mcp"], { env: { ...inside, HOLDFAST_AS: "owner" } })).toMatchObject({ code: 0, stderr: "" });
-  // As an agent says it that was told to pass on what it has.
+  // The default in the configurations that `mcp install` writes.
   expect(await home.cli(["mcp"], { env: { ...inside, HOLDFAST_TOKEN: "none" } })).toMatchObject({ code: 22, stdout: "" });
   await using outside = await McpClient.stdio(home, { token: "none" });
   expect(await outside.ok("list_agents")).toMatchObject({ sessions: expect.any(Array) });
 });
 
-test("mcp install keeps the link by which somebody keeps a configuration elsewhere, and says in one line why it leaves one alone", async () => {
+test("mcp install keeps a symbolic link to a configuration, and says in one line why it leaves one unchanged", async () => {
   await using home = new TestHome();
   const [real, link] = [path.join(home.root, "dotfiles.json"), path.join(home.env.HOME ?? "", ".claude.json")];
   writeFileSync(real, '{ "a": 1 }\n');

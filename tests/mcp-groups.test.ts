@@ -1,11 +1,11 @@
-/** Groups as agents have them: by tools alone, between sessions that nobody but they themselves brought together. */
+/** Groups as agents use them: only by tools, between sessions that formed the group themselves. */
 import type { Group, Message, SharedValue } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { clientAs } from "./as-session.ts";
 import { TestHome } from "./home.ts";
 import { McpClient, sessionWithToken } from "./mcp-client.ts";
 
-test("every verb of groups is a tool, and sessions coordinate themselves by them (GRP-10 together)", async () => {
+test("every group verb is a tool, and sessions coordinate with these tools (GRP-10 together)", async () => {
   await using home = new TestHome();
   const [ada, bob] = [await sessionWithToken(home, "ada"), await sessionWithToken(home, "bob")];
   await using first = await McpClient.stdio(home, ada);
@@ -47,7 +47,7 @@ test("every verb of groups is a tool, and sessions coordinate themselves by them
   await second.ok("delete_shared_context", { group: "team", key: "host" });
   expect(await first.refused("get_shared_context", { group: "team", key: "host" })).toMatch(/^value_not_found: /);
 
-  // A peer's words are never typed into a shell: they wait until they are read.
+  // A peer's message is never typed into a shell: it waits until it is read.
   const sent = await second.ok("send_message", { to: "ada", text: "the port is taken" });
   expect(sent).toMatchObject({ to: "ada", state: "queued" });
   const { messages } = (await first.ok("read_messages")) as unknown as { messages: (Message & { from: string })[] };
@@ -62,7 +62,7 @@ test("every verb of groups is a tool, and sessions coordinate themselves by them
     to: expect.stringMatching(/^user:/),
   });
 
-  // To all of them, and to the one that coordinates them.
+  // To all members, and to the coordinator.
   await first.ok("send_message", { to: "group:team", text: "stand-up" });
   await second.ok("send_message", { to: "coordinator:team", text: "here" });
   expect(await second.ok("read_messages")).toMatchObject({ messages: [{ from: "ada", group: "team" }] });
@@ -82,7 +82,7 @@ test("every verb of groups is a tool, and sessions coordinate themselves by them
   expect(await second.ok("group_stats", { group: "team" })).toMatchObject({ sessions: { total: 2, alive: 2 } });
   expect(await second.ok("leave_group", { group: "team" })).toMatchObject({ members: [{ name: "ada" }], coordinator: { name: "ada" } });
 
-  // Who is out of it reaches nothing of it.
+  // A former member has no access.
   expect(await second.refused("get_shared_context", { group: "team", key: "port" })).toMatch(/^forbidden: /);
   expect(await second.refused("share_context", { group: "team", key: "port", value: 1 })).toMatch(/^forbidden: /);
   for (const tool of ["list_shared_context", "watch_context", "group_stats", "show_group", "group_log"]) {
@@ -90,7 +90,7 @@ test("every verb of groups is a tool, and sessions coordinate themselves by them
   }
 });
 
-test("a session hears what happens in the groups that it is in, and of no other", async () => {
+test("a session gets the events of its own groups only", async () => {
   await using home = new TestHome();
   const ada = await sessionWithToken(home, "ada");
   await home.run("exec sleep 1000", "--name", "bob");
@@ -113,7 +113,7 @@ test("a session hears what happens in the groups that it is in, and of no other"
   expect(await heard({ group: "team" })).toEqual(ofTeam);
   await expect(heard({ group: "others" })).rejects.toMatchObject({ code: "forbidden" });
 
-  // By the tool, too; from the cursor on, so that nothing depends on who is first.
+  // Also by the tool; from the cursor on, so that order does not matter.
   const from = await mcp.ok("event_monitor", { group: "team", duration_ms: 1 });
   await home.ok(["group", "share", "team", "goal", "2"]);
   expect(await mcp.ok("event_monitor", { group: "team", after: from.cursor, max_items: 1 })).toMatchObject({
@@ -123,7 +123,7 @@ test("a session hears what happens in the groups that it is in, and of no other"
   expect(await mcp.refused("event_monitor", { group: "others" })).toMatch(/^forbidden: /);
   expect(await mcp.refused("event_monitor", {})).toContain("pass either name or group");
 
-  // Who has left hears no more of it; who was in it hears that it is gone.
+  // A former member gets no more events; members get the removal.
   await home.ok(["group", "leave", "team", "ada"]);
   await home.ok(["group", "rm", "--force", "team"]);
   expect(await heard()).toEqual(["group.joined team", "group.coordinator_changed team", "group.left team"]);
@@ -132,7 +132,7 @@ test("a session hears what happens in the groups that it is in, and of no other"
   expect(events.map(({ data }) => data.group)).toEqual(["team"]);
 });
 
-test("who makes a group where one was removed hears nothing of that", async () => {
+test("the creator of a group gets no events of a removed group with the same name", async () => {
   await using home = new TestHome();
   await home.run("exec sleep 1000", "--name", "else");
   await home.ok(["group", "join", "team", "else"]);

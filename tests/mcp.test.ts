@@ -1,4 +1,4 @@
-/** Holdfast's tools as agents have them: by the MCP SDK's own client, over stdio and HTTP. */
+/** Holdfast's tools as agents use them: with the MCP SDK's own client, over stdio and HTTP. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Approval, AuditEntry, NewToken, Session } from "@holdfast/contract";
@@ -9,7 +9,7 @@ import { McpClient, sessionWithToken } from "./mcp-client.ts";
 const PROMISED =
   "spawn_agent list_agents show_agent send_message read_messages wait_for event_monitor task_stop run_shell shell_output join_group leave_group list_groups list_peers share_context get_shared_context list_shared_context delete_shared_context watch_context create_group set_group_goal show_group group_log group_stats set_coordinator request_approval ask_human answer_approval read_working_context update_working_context report_progress read_transcript";
 
-test("every tool is there with a schema, and is described", async () => {
+test("every tool has a schema and a description", async () => {
   await using home = new TestHome();
   await using mcp = await McpClient.stdio(home);
   const { tools } = await mcp.client.listTools();
@@ -24,7 +24,7 @@ test("every tool is there with a schema, and is described", async () => {
   await expect(mcp.call("no_such_tool")).rejects.toThrow("there is no tool named no_such_tool");
 });
 
-test("a session starts children by its tools, talks to them, waits for them and stops them with all that they started (SYM-14 together, BG-02 together, BG-06 together)", async () => {
+test("a session starts children by its tools, talks to them, waits for them and stops them with all their descendants (SYM-14 together, BG-02 together, BG-06 together)", async () => {
   await using home = new TestHome();
   const parent = await sessionWithToken(home, "parent");
   await using mcp = await McpClient.stdio(home, parent);
@@ -35,7 +35,7 @@ test("a session starts children by its tools, talks to them, waits for them and 
   const heard: string[] = [];
   const onprogress = ({ message = "" }: { message?: string }) => void heard.push(message);
   const settled = mcp.ok("wait_for", { names: ["child"] }, { onprogress });
-  // Not the last status: a client may read that together with the result, and then hands on the result alone.
+  // Not the last status: a client may read it together with the result, and then passes on only the result.
   await eventually(() => heard.includes("child is working"));
   writeFileSync(go, "");
   expect(await settled).toMatchObject({ reached: true, sessions: [{ status: "idle" }] });
@@ -55,7 +55,7 @@ test("a session starts children by its tools, talks to them, waits for them and 
     exit: { code: 3 },
   });
 
-  // A child that starts some of its own.
+  // A child with its own children.
   const { id, token } = await grandparent(home, mcp);
   await using below = await McpClient.stdio(home, { token });
   await below.ok("run_shell", { command: "sleep 1000", name: "grandchild" });
@@ -63,14 +63,14 @@ test("a session starts children by its tools, talks to them, waits for them and 
   const stopped = await mcp.ok("task_stop", { name: "middle", grace_ms: 1000 });
   expect(stopped.killed, "also those of what it started").toContainEqual(expect.objectContaining({ pid }));
   expect(stopped).toMatchObject({ id, status: "stopped", stopped: expect.arrayContaining(["middle", "grandchild"]) });
-  // The command that ended with 3 is listed too, until somebody has looked.
+  // The command that ended with 3 is listed too, until a person has viewed it.
   const listed = (await home.json<Session[]>(["ls"])).filter(({ status }) => status !== "failed");
   expect(listed.map(({ name }) => name).sort()).toEqual(["child", "parent", "serve"]);
   expect(await mcp.ok("task_stop", { name: "serve" })).toMatchObject({ status: "stopped" });
   expect(await mcp.ok("task_stop", { name: "child" })).toMatchObject({ status: "stopped" });
 });
 
-test("of a child that dies no answer is waited for; its next run is given what waits", async () => {
+test("a dead child's answer is not awaited; its next run gets the waiting messages", async () => {
   await using home = new TestHome();
   const parent = await sessionWithToken(home, "parent");
   await using mcp = await McpClient.stdio(home, parent);
@@ -86,14 +86,14 @@ test("of a child that dies no answer is waited for; its next run is given what w
   });
 });
 
-/** A child that runs, and its token. */
+/** A running child and its token. */
 async function grandparent(home: TestHome, mcp: McpClient): Promise<{ id: unknown; token: string }> {
   const { id } = await mcp.ok("run_shell", { command: 'echo "$HOLDFAST_TOKEN"; exec sleep 1000', name: "middle" });
   const token = await eventually(async () => /hfs_\S+/.exec(await home.ok(["logs", "middle", "--raw"]))?.[0]);
   return { id, token };
 }
 
-test("a session's server reaches itself and its children, and nobody else; the audit says who did what and what was refused (NEW-05 together)", async () => {
+test("a session's server reaches only itself and its children; the audit shows actions and refusals (NEW-05 together)", async () => {
   await using home = new TestHome();
   const one = await sessionWithToken(home, "one");
   await home.run("exec sleep 1000", "--name", "other");
@@ -121,12 +121,12 @@ test("a session's server reaches itself and its children, and nobody else; the a
   );
   expect((await home.session("other")).status).toBe("working");
 
-  // With its run its rights are over.
+  // Its rights end with its run.
   await home.ok(["stop", "one"]);
   expect(await mcp.refused("list_agents")).toMatch(/^unauthenticated: /);
 });
 
-test("event_monitor lets a burst through items per second after the burst, and counts what it left out (BG-07 together)", async () => {
+test("event_monitor passes a burst, then limits items per second, and counts the omitted ones (BG-07 together)", async () => {
   await using home = new TestHome();
   const parent = await sessionWithToken(home, "parent");
   await using mcp = await McpClient.stdio(home, parent);
@@ -140,7 +140,7 @@ test("event_monitor lets a burst through items per second after the burst, and c
   expect(items).toHaveLength(7);
   expect(passed).toBe(7);
   expect(dropped).toBeGreaterThan(50);
-  // The last one may come together with the result.
+  // The last item may arrive together with the result.
   expect((items as unknown as string[]).slice(0, heard.length)).toEqual(heard);
   expect(heard.length).toBeGreaterThanOrEqual(6);
   expect(Number(cursor)).toBeGreaterThan(200);
@@ -150,7 +150,7 @@ test("event_monitor lets a burst through items per second after the burst, and c
   expect((all.items as unknown as { type: string }[])[0]?.type).toBe("session.created");
 });
 
-test("what a session asks by its tools waits in the inbox over the daemon's death, and is answered from there (BG-17 together)", async () => {
+test("a session's question waits in the inbox across the daemon's death, and is answered there (BG-17 together)", async () => {
   await using home = new TestHome();
   const { token } = await sessionWithToken(home, "asker");
   await using mcp = await McpClient.stdio(home, { token });
@@ -161,13 +161,13 @@ test("what a session asks by its tools waits in the inbox over the daemon's deat
   await home.ok(["approvals", "answer", open.id, "blue"]);
   expect(await asked).toMatchObject({ status: "answered", answer: "blue", answeredBy: expect.stringMatching(/^user:/) });
 
-  // One whose time is over stays, and is asked for again.
+  // A request that timed out stays open and can be queried again.
   const late = await mcp.ok("request_approval", { action: "deploy to production", tool: "deploy", wait_ms: 0 });
   expect(late).toMatchObject({ status: "open", session: "asker" });
   await home.ok(["approvals", "deny", String(late.id), "--reason", "not today"]);
   expect(await mcp.ok("request_approval", { id: late.id })).toMatchObject({ status: "denied", reason: "not today" });
 
-  // One that is cancelled is taken back.
+  // A cancelled request is withdrawn.
   const cancel = new AbortController();
   const cancelled = mcp.call("ask_human", { question: "never mind?" }, { signal: cancel.signal });
   cancelled.catch(() => {});
@@ -177,7 +177,7 @@ test("what a session asks by its tools waits in the inbox over the daemon's deat
   await eventually(async () => (await home.json<Approval>(["approvals", "show", third.id])).status === "withdrawn");
 });
 
-test("a parent answers what its children ask, once each time, and neither its own nor others'; config.toml can forbid it (BG-17 together)", async () => {
+test("a parent answers its children's requests, once each, but not its own or others'; config.toml can forbid it (BG-17 together)", async () => {
   await using home = new TestHome();
   const parent = await sessionWithToken(home, "parent");
   const other = await sessionWithToken(home, "other");
@@ -214,7 +214,7 @@ test("a parent answers what its children ask, once each time, and neither its ow
   );
 });
 
-test("an agent that was started elsewhere answers nothing in its user's name; a token of the scope approver answers for all, one of a driver does not", async () => {
+test("an agent started elsewhere cannot answer as its user; an approver token answers for all, a driver token does not", async () => {
   await using home = new TestHome();
   const { listen } = await home.json<{ listen: { url: string } }>(["up", "--listen", "127.0.0.1:0"]);
   const tokenOf = async (scope: string) =>
@@ -231,7 +231,7 @@ test("an agent that was started elsewhere answers nothing in its user's name; a 
   expect(await approver.ok("answer_approval", answer)).toMatchObject({ status: "allowed", answeredBy: "token:approver" });
 });
 
-test("the Working Context and how far somebody is are kept by tools, and two who add to it at once both do", async () => {
+test("tools keep the Working Context and progress, and two concurrent additions are both kept", async () => {
   await using home = new TestHome();
   const { token } = await sessionWithToken(home, "one");
   await using mcp = await McpClient.stdio(home, { token });
@@ -250,7 +250,7 @@ test("the Working Context and how far somebody is are kept by tools, and two who
   expect(await home.ok(["show", "one"])).toMatch(/progress +3\/7: running the tests/);
 });
 
-test("over HTTP the tools are the same, for whoever has a token, and a call can be cancelled", async () => {
+test("over HTTP the same tools work with any token, and a call can be cancelled", async () => {
   await using home = new TestHome();
   const { listen } = await home.json<{ listen: { url: string } }>(["up", "--listen", "127.0.0.1:0"]);
   const parent = await sessionWithToken(home, "parent");
@@ -275,7 +275,7 @@ test("over HTTP the tools are the same, for whoever has a token, and a call can 
   cancel.abort();
   await eventually(async () => (await home.json<Approval>(["approvals", "show", open.id])).status === "withdrawn");
 
-  // Without a token, for another host, or from a web page: nobody gets in.
+  // Requests without a token, for another host, or from a web page are refused.
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
   const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
   const post = async (more: Record<string, string>) =>
@@ -289,19 +289,19 @@ test("over HTTP the tools are the same, for whoever has a token, and a call can 
   expect(await looker.refused("run_shell", { command: "true" })).toMatch(/^forbidden: /);
   expect((await looker.ok("list_agents")).sessions).toHaveLength(2);
 
-  // A daemon that comes back knows its client's next call.
+  // A restarted daemon accepts its client's next call.
   await home.killDaemon();
   await home.ok(["ls"]);
   expect(await mcp.ok("show_agent", { name: "child" })).toMatchObject({ lastReply: "hello" });
 });
 
-test("mcp install prints what an agent's own configuration needs, and writes it beside what is there", async () => {
+test("mcp install prints the needed configuration of an agent, and merges it into an existing one", async () => {
   await using home = new TestHome();
   const settings = path.join(home.env.HOME ?? "", ".gemini/settings.json");
   mkdirSync(path.dirname(settings), { recursive: true });
   writeFileSync(settings, '{\n    "theme": "dark",\n    "mcpServers": { "own": { "command": "x" } }\n}\n');
   const printed = JSON.parse(await home.ok(["mcp", "install", "gemini"])) as object;
-  // It keeps the token of a session from its servers, unless it is told by name.
+  // Gemini hides a session's token from its servers unless the configuration names it.
   const env = { HOLDFAST_HOME: home.path, HOLDFAST_TOKEN: `\${HOLDFAST_TOKEN:-none}` };
   expect(printed).toEqual({ mcpServers: { holdfast: { command: expect.stringMatching(/holdfast$/), args: ["mcp"], env } } });
   expect(await home.ok(["mcp", "install", "gemini", "--write"])).toBe(`written: ${settings}\n`);

@@ -1,4 +1,4 @@
-/** Mailboxes: what is said to persons, to peers and to programs that read it themselves; threads and expiry. */
+/** Mailboxes: messages to persons, to peers and to programs that read them; threads and expiry. */
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Message, ReadMessage, Session } from "@holdfast/contract";
@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { clientAs, tokenOf } from "./as-session.ts";
 import { eventually, HOLDFAST, TestHome } from "./home.ts";
 
-/** A shell that started another. */
+/** A shell that started another shell. */
 async function family(home: TestHome): Promise<void> {
   await home.run(`${HOLDFAST} run --name child -- sleep 1000; exec sleep 1000`, "--name", "parent");
   await eventually(async () => (await home.cli(["show", "child"])).code === 0);
@@ -17,7 +17,7 @@ async function messageOf(home: TestHome, id: string): Promise<Message> {
   return client.call("getMessage", { params: { id } });
 }
 
-test("a person reads what an agent has left for them, once, and the answer goes back as a thread (GRP-05 together)", async () => {
+test("a person reads an agent's message once, and the answer goes back in the same thread (GRP-05 together)", async () => {
   await using home = new TestHome();
   await family(home);
   using child = await clientAs(home, "child");
@@ -47,7 +47,7 @@ test("a person reads what an agent has left for them, once, and the answer goes 
   expect((await home.json<Message[]>(["messages", "--thread", asked.id])).map(({ id }) => id)).toEqual([asked.id, answer.id]);
 });
 
-test("a person waits with send --wait until another has answered", async () => {
+test("send --wait of a person waits for another person's answer", async () => {
   await using home = new TestHome();
   const { token } = await home.json<{ token: string }>(["token", "create", "--scope", "driver", "--name", "kim"]);
   const env = { HOLDFAST_TOKEN: token };
@@ -65,7 +65,7 @@ test("a person waits with send --wait until another has answered", async () => {
   expect(await home.ok(["messages", "--thread", thread])).toContain("and now?");
 });
 
-test("a session may say something to its parent, its children and persons, and to nobody else (NEW-05 together)", async () => {
+test("a session may write to its parent, its children and persons, and to nobody else (NEW-05 together)", async () => {
   await using home = new TestHome();
   await family(home);
   await home.run("exec sleep 1000", "--name", "stranger");
@@ -77,7 +77,7 @@ test("a session may say something to its parent, its children and persons, and t
     code: "forbidden",
     message: expect.stringContaining("neither this session, a child, its parent nor a peer"),
   });
-  // What is none of its business is not told.
+  // Unrelated messages are forbidden.
   const other = await home.json<Message>(["send", "--to", "owner", "a note to myself"]);
   await expect(child.call("getMessage", { params: { id: other.id } })).rejects.toMatchObject({ code: "forbidden" });
   await expect(child.call("sendToPerson", { params: { person: "owner" }, body: { text: "x", replyTo: other.id } })).rejects.toMatchObject({
@@ -86,7 +86,7 @@ test("a session may say something to its parent, its children and persons, and t
   expect((await child.call("listMessages", {})).messages.map(({ text }) => text)).toEqual(["done"]);
 });
 
-test("what a child says to its parent's shell is never typed there: it waits until it is read (BG-06 together)", async () => {
+test("a child's message to its parent's shell is never typed there: it waits until it is read (BG-06 together)", async () => {
   await using home = new TestHome();
   const script = `${HOLDFAST} run --name child -- sleep 1000; while read -r line; do echo "typed: $line"; done`;
   await home.run(script, "--name", "parent");
@@ -100,7 +100,7 @@ test("what a child says to its parent's shell is never typed there: it waits unt
   expect(await home.ok(["messages", "--mine"], { env })).toMatch(
     /from child.*\n {2}\[Message \w+ from the agent session "child", not from the user; quoted up to "end \w+"\]\n {2}\| rm -rf \//,
   );
-  // What was left unread when it ends has not been handed over, and says so.
+  // An unread message fails when the session ends.
   const { message } = await child.call("sendMessage", { params: { ref: "parent" }, body: { text: "too late" } });
   await home.ok(["stop", "parent"]);
   const late = await eventually(async () => {
@@ -110,7 +110,7 @@ test("what a child says to its parent's shell is never typed there: it waits unt
   expect(late).toMatchObject({ known: true, why: "the session has ended without reading it" });
 });
 
-test("asked again under the same id, also after a kill of the daemon, a reader gets the same, and each message once (NEW-01 together)", async () => {
+test("a read repeated with its id, even after a daemon kill, returns the same messages, each once (NEW-01 together)", async () => {
   await using home = new TestHome();
   await family(home);
   const texts = ["one", "two", "three"];
@@ -134,12 +134,12 @@ test("asked again under the same id, also after a kill of the daemon, a reader g
   ]);
   expect((await parent.call("readMessages", { body: {} })).messages.map(({ text }) => text)).toEqual(["three"]);
   expect((await parent.call("readMessages", { body: {} })).messages).toEqual([]);
-  // Another's id gives away nothing.
+  // Another session's read id reveals nothing.
   using child = await clientAs(home, "child");
   expect((await child.call("readMessages", { body: { read } })).messages).toEqual([]);
 });
 
-test("sent again under the same id it is one message, also when the daemon was killed in between (NEW-01 together)", async () => {
+test("a message sent again with its id is one message, even across a daemon kill (NEW-01 together)", async () => {
   await using home = new TestHome();
   await home.ok(["up"]);
   const body = { text: "once", id: "asentoncea" };
@@ -157,7 +157,7 @@ test("sent again under the same id it is one message, also when the daemon was k
   });
 });
 
-test("what an agent reads in the middle of its turn is not handed over to it after the turn (GRP-05 together)", async () => {
+test("a message that an agent reads during its turn is not delivered again after it (GRP-05 together)", async () => {
   await using home = new TestHome();
   const go = path.join(home.root, "go");
   await home.ok(["spawn", "--chat", "demo", "--name", "busy", "--prompt", `until ${go}`]);
@@ -173,7 +173,7 @@ test("what an agent reads in the middle of its turn is not handed over to it aft
   expect(await home.ok(["transcript", "busy"])).not.toContain("first");
 });
 
-test("a message that is not handed over within its time is handed over to nobody, whatever died meanwhile", async () => {
+test("an expired message is delivered to nobody, even after kills", async () => {
   await using home = new TestHome();
   const go = path.join(home.root, "go");
   await home.ok(["spawn", "--chat", "demo", "--name", "busy", "--prompt", `until ${go}`]);
@@ -194,7 +194,7 @@ test("a message that is not handed over within its time is handed over to nobody
   expect(await home.ok(["transcript", "busy"])).not.toContain("late");
 });
 
-test("ls says to a person that something waits for them, and how many to a program", async () => {
+test("ls tells a person that messages wait, and a program how many", async () => {
   await using home = new TestHome();
   await home.run("exec sleep 1000", "--name", "worker");
   using worker = await clientAs(home, "worker");

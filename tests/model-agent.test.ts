@@ -1,4 +1,4 @@
-/** The built-in agent against the scripted model, by a bare client of the Agent Client Protocol. */
+/** The built-in agent against the scripted model, with a bare client of the Agent Client Protocol. */
 import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -64,7 +64,7 @@ const failure = (promise: Promise<unknown>) =>
 const tool = (name: string, input: object) => `tool ${name} ${JSON.stringify(input)}`;
 
 for (const api of ["openai", "anthropic"] as const) {
-  test(`${api}: an answer comes as it is said, the conversation is remembered, and what it took is told`, async () => {
+  test(`${api}: an answer streams, the conversation is remembered, and usage is reported`, async () => {
     const { talk, model } = await begin({ api, order: { context: { tokens: 50_000 } } });
     const { stopReason, _meta, usage } = await talk.prompt("say I am here");
     expect(stopReason).toBe("end_turn");
@@ -81,7 +81,7 @@ for (const api of ["openai", "anthropic"] as const) {
     expect(model.asked[0]?.tools).toEqual(["read_file", "list_files", "search_files", "edit_file", "write_file", "run_command"]);
   });
 
-  test(`${api}: tools are told, asked leave for and used, and the model goes on with what they say`, async () => {
+  test(`${api}: tools are announced, approved and used, and the model continues with their results`, async () => {
     const { talk, cwd } = await begin({ api });
     writeFileSync(join(cwd, "a.txt"), "first\n");
     talk.answer = allow("allow");
@@ -102,7 +102,7 @@ for (const api of ["openai", "anthropic"] as const) {
       { name: "edit_file", title: "Edit a.txt", kind: "edit" },
       { name: "run_command", title: "cat a.txt", kind: "execute" },
     ]);
-    // Reading is free; what is to be changed is shown before.
+    // Reads need no approval; a change is shown first.
     expect(talk.asked.map(({ toolCall }) => toolCall.title)).toEqual(["Edit a.txt", "cat a.txt"]);
     expect(talk.asked[0]).toMatchObject({
       toolCall: {
@@ -116,7 +116,7 @@ for (const api of ["openai", "anthropic"] as const) {
     expect(ended[1]).toMatchObject({ content: [{ type: "diff", newText: "second\n" }] });
   });
 
-  test(`${api}: a wrong key, a wrong model, a fault at the endpoint and an endpoint that is not there are each a clear error (TURN-10 conversations)`, async () => {
+  test(`${api}: a wrong key, a wrong model, a failing endpoint and a missing endpoint each give a clear error (TURN-10 conversations)`, async () => {
     const { talk, model } = await begin({ api });
     expect(await failure(talk.prompt("error 401"))).toMatchObject({
       rpc: -32000,
@@ -129,14 +129,14 @@ for (const api of ["openai", "anthropic"] as const) {
     const before = model.asked.length;
     expect(await failure(talk.prompt("error 400"))).toMatchObject({ code: "model_failed" });
     expect(model.asked.length).toBe(before + 1);
-    // What failed is not in the way of what comes.
+    // A failure does not affect later turns.
     talk.forget();
     await talk.prompt("say fine");
     expect(talk.said).toBe("fine");
     expect(JSON.stringify(model.bodies.at(-1))).not.toContain("error 401");
   });
 
-  test(`${api}: a rate limit is waited for a little, and told; then it is an error that says when (TURN-10 conversations)`, async () => {
+  test(`${api}: a rate limit is awaited briefly and reported; then it is an error with its end time (TURN-10 conversations)`, async () => {
     const { talk, model } = await begin({ api });
     await talk.prompt("error 429 x1 retry-after 0\nsay after all");
     expect(talk.said).toBe("after all");
@@ -154,7 +154,7 @@ for (const api of ["openai", "anthropic"] as const) {
     expect(talk.said).toContain("back");
   });
 
-  test(`${api}: garbage and a connection that is cut are errors; what came is kept, and the words can be sent again (TURN-10 conversations)`, async () => {
+  test(`${api}: garbage and a cut connection are errors; partial text is kept, and the prompt can be sent again (TURN-10 conversations)`, async () => {
     const { talk } = await begin({ api });
     expect(await failure(talk.prompt("say half\ngarbage"))).toMatchObject({ code: "malformed_answer", retry: true });
     expect(await failure(talk.prompt("say the other half\ncut"))).toMatchObject({ code: "network_failed", retry: true });
@@ -172,7 +172,7 @@ for (const api of ["openai", "anthropic"] as const) {
     expect(talk.said).toBe("at last");
   });
 
-  test(`${api}: cancel in mid-answer keeps what came`, async () => {
+  test(`${api}: cancel during an answer keeps its partial text`, async () => {
     const { talk, model } = await begin({ api });
     const running = talk.prompt("say part one\ntalk 60s");
     await talk.until(() => talk.said.includes("part one"));
@@ -184,18 +184,18 @@ for (const api of ["openai", "anthropic"] as const) {
   });
 }
 
-test("the length of an answer is told as what ended it", async () => {
+test("an answer that reaches its length limit reports that as its end", async () => {
   const { talk } = await begin();
   expect(await talk.prompt("say too long\nlength")).toMatchObject({ stopReason: "max_tokens" });
 });
 
-test("numbers of tokens are those that the endpoint tells, without what was in the cache", async () => {
+test("token counts are the endpoint's, without cached tokens", async () => {
   const { talk } = await begin({ api: "anthropic" });
   const { _meta } = await talk.prompt("usage 100 20 300 40\nsay hello");
   expect(_meta).toMatchObject({ usage: { input: 100, output: 20, cacheRead: 300, cacheWrite: 40 } });
 });
 
-test("a tool that is refused, is none, or is called wrongly gets an answer, and the turn goes on", async () => {
+test("a refused, unknown or wrongly called tool gets an answer, and the turn continues", async () => {
   const { talk, cwd, model } = await begin();
   talk.answer = allow("refuse");
   await talk.prompt(
@@ -215,13 +215,13 @@ test("a tool that is refused, is none, or is called wrongly gets an answer, and 
   expect(talk.of("tool_call_update").map(({ status }) => status)).toEqual(["failed", "failed", "failed"]);
 });
 
-test("arguments that are no JSON are answered too", async () => {
+test("arguments that are not JSON get an answer too", async () => {
   const { talk } = await begin({ order: { tools: ["run_command"] } });
   await talk.prompt("garble ls\nsay after");
   expect(talk.said).toContain("after");
 });
 
-test("what is allowed for good is not asked again: edits all, commands each", async () => {
+test("a permanent approval is not asked again: for all edits, and for each command", async () => {
   const { talk, cwd } = await begin();
   talk.answer = allow("always");
   await talk.prompt(
@@ -237,7 +237,7 @@ test("what is allowed for good is not asked again: edits all, commands each", as
   expect(readFileSync(join(cwd, "b"), "utf8")).toBe("2");
 });
 
-test("by its mode it asks for everything, for commands, or for nothing", async () => {
+test("depending on its mode it asks about everything, about commands, or about nothing", async () => {
   const { talk } = await begin();
   const set = (modeId: string) => talk.connection.agent.request("session/set_mode", { sessionId: talk.id, modeId });
   talk.answer = allow("refuse");
@@ -253,7 +253,7 @@ test("by its mode it asks for everything, for commands, or for nothing", async (
   await expect(set("yolo")).rejects.toThrow("Invalid params");
 });
 
-test("cancel while it waits for leave, or while a command runs, ends both", async () => {
+test("cancel during an approval or a command ends both", async () => {
   const { talk, cwd } = await begin({ order: { mode: "ask" } });
   const running = talk.prompt(tool("write_file", { path: "a", content: "a" }));
   await talk.until(() => talk.asked.length === 1);
@@ -270,7 +270,7 @@ test("cancel while it waits for leave, or while a command runs, ends both", asyn
   expect(talk.said).toContain("and on");
 });
 
-test("words that come while it works are given to it between its steps, and those that come at the end are answered too", async () => {
+test("messages during a turn are passed to the model between its steps, and late ones are answered too", async () => {
   const { talk, model } = await begin({ order: { mode: "auto" } });
   const running = talk.prompt([tool("run_command", { command: "sleep 0.3" }), "say finished"].join("\n"));
   await talk.until(() => talk.of("tool_call").length > 0);
@@ -284,14 +284,14 @@ test("words that come while it works are given to it between its steps, and thos
   await expect(talk.connection.agent.request("_holdfast/steer", { sessionId: talk.id, text: "x" })).rejects.toThrow("Invalid request");
 });
 
-test("a turn that does not come to an end is ended, and told", async () => {
+test("an endless turn is ended and reported", async () => {
   const { talk } = await begin({ order: { maxSteps: 2 } });
   const script = [1, 2, 3].map(() => tool("list_files", {})).join("\n");
   expect(await talk.prompt(script)).toMatchObject({ stopReason: "max_turn_requests" });
   expect(talk.notices).toEqual(['the turn stopped after 2 steps; send "continue" to continue it']);
 });
 
-test("of a long conversation the model gets the first and the last turns, and everybody is told what is left out (TURN-05 conversations)", async () => {
+test("for a long conversation the model gets the first and last turns, and the omission is reported (TURN-05 conversations)", async () => {
   const { talk, model } = await begin({ order: { context: { first: 1, last: 2, tokens: null } } });
   for (let number = 1; number <= 5; number++) await talk.prompt(`say answer${number}`);
   talk.forget();
@@ -305,7 +305,7 @@ test("of a long conversation the model gets the first and the last turns, and ev
   expect(talk.said).toBe("I remember nothing.");
 });
 
-test("at 80 % of its context people are warned, and when a turn outgrows it, what its first tools said is left out (TURN-05 conversations)", async () => {
+test("people are warned at 80 % of the context, and a turn that outgrows it drops its first tool results (TURN-05 conversations)", async () => {
   const { talk, cwd, model } = await begin({ order: { context: { first: 2, last: 10, tokens: 6000 } } });
   for (const name of ["a", "b", "c"]) writeFileSync(join(cwd, name), `${name}${"x".repeat(9000)}`);
   await talk.prompt("say before");
@@ -317,7 +317,7 @@ test("at 80 % of its context people are warned, and when a turn outgrows it, wha
   expect(await failure(talk.prompt("y".repeat(60_000)))).toMatchObject({ code: "context_full", retry: false });
 });
 
-test("a conversation that is resumed is told to the model as it was, tools and all (TURN-05 conversations)", async () => {
+test("the model gets a resumed conversation unchanged, including tools (TURN-05 conversations)", async () => {
   const runs = directory();
   cleanups.push(() => runs[Symbol.dispose]());
   writeTranscript(runs.path, 1, [
@@ -353,7 +353,7 @@ test("a conversation that is resumed is told to the model as it was, tools and a
   }
 });
 
-test("a load replays what was said; without transcripts there is nothing to load", async () => {
+test("load replays the conversation; without transcripts there is nothing to load", async () => {
   const runs = directory();
   cleanups.push(() => runs[Symbol.dispose]());
   writeTranscript(runs.path, 1, [
@@ -375,7 +375,7 @@ test("a load replays what was said; without transcripts there is nothing to load
   await expect(other.connection.agent.request("session/prompt", { sessionId: "none", prompt: [] })).rejects.toThrow("not found");
 });
 
-test("models are those that the endpoint lists, and another can be chosen for the next turn", async () => {
+test("models come from the endpoint's list, and another one can be chosen for the next turn", async () => {
   const { talk, model, cwd } = await begin();
   const { configOptions, modes } = await talk.begin(cwd);
   expect(configOptions).toMatchObject([
@@ -395,7 +395,7 @@ test("models are those that the endpoint lists, and another can be chosen for th
   await expect(set("colour", "red")).rejects.toThrow("Invalid params");
 });
 
-test("a list of models that comes late is told when it comes", async () => {
+test("a late list of models is reported when it arrives", async () => {
   const answering = Promise.withResolvers<void>();
   const server = createServer(async (_, response) => {
     await answering.promise;
@@ -411,7 +411,7 @@ test("a list of models that comes late is told when it comes", async () => {
   ]);
 });
 
-test("a token for Anthropic's API is sent as one, and a gateway's key in its own header only", async () => {
+test("an Anthropic token is sent as a token, and a gateway's key only in its own header", async () => {
   const heard: Record<string, unknown>[] = [];
   const server = createServer((request, response) => {
     if (request.method === "POST") heard.push(request.headers);
@@ -430,7 +430,7 @@ test("a token for Anthropic's API is sent as one, and a gateway's key in its own
   expect(heard[1]?.["x-api-key"] ?? "").toBe("");
 });
 
-test("what is sent beside text is told as what it is", async () => {
+test("content other than text is described as such", async () => {
   const { talk, model } = await begin();
   const prompt = [
     { type: "text" as const, text: "look at" },
@@ -442,14 +442,14 @@ test("what is sent beside text is told as what it is", async () => {
   expect(model.asked[0]?.prompt).toBe("look at\n@/a/b.ts\n@file:///c:\nits text\n[image: the agent accepts only text]");
 });
 
-test("an answer to a question of leave that is none of those offered is no leave", async () => {
+test("an answer that was not offered grants no permission", async () => {
   const { talk, cwd } = await begin();
   talk.answer = allow("whatever");
   await talk.prompt(tool("write_file", { path: "a", content: "a" }));
   expect(existsSync(join(cwd, "a"))).toBe(false);
 });
 
-test("a persona's instructions and tools are the model's, and a tool that nobody knows is told once", async () => {
+test("a persona's instructions and tools reach the model, and an unknown tool is reported once", async () => {
   const { talk, model } = await begin({ order: { system: "You review code.", tools: ["Read", "WebSearch"] } });
   await talk.prompt("say hello");
   await talk.prompt("say again");
@@ -461,7 +461,7 @@ test("a persona's instructions and tools are the model's, and a tool that nobody
   expect(asked.asked[0]?.tools).toEqual([]);
 });
 
-test("where, which model and with what key comes from the variables that other programs read", async () => {
+test("endpoint, model and key come from the usual environment variables", async () => {
   await using model = await startModel();
   const order = { api: null, endpoint: null, model: null };
   const openai = await begin({ model, order, env: { OPENAI_BASE_URL: `${model.url}/v1/`, OPENAI_MODEL: "of-env" } });
@@ -470,13 +470,13 @@ test("where, which model and with what key comes from the variables that other p
   const anthropic = await begin({ model, order, env: { ANTHROPIC_BASE_URL: model.url, ANTHROPIC_MODEL: "claude-of-env" } });
   await anthropic.talk.prompt("say hello");
   expect(model.asked.at(-1)).toMatchObject({ dialect: "anthropic", model: "claude-of-env", path: "/v1/messages" });
-  // Of an endpoint with one model nobody has to say which.
+  // An endpoint with only one model needs no choice.
   const only = await begin({ model, order, env: { OPENAI_BASE_URL: `${model.url}/v1` } });
   await only.talk.prompt("say hello");
   expect(model.asked.at(-1)?.model).toBe("scripted");
 });
 
-test("what is missing to begin is said when it begins", async () => {
+test("missing settings are reported at the start", async () => {
   const order = { api: "openai", endpoint: "gateway", model: "m" } as const;
   expect(await failure(begin({ order }))).toMatchObject({ code: "usage", message: '"gateway" is not a model endpoint' });
   expect(await failure(begin({ order: { ...order, endpoint: "http://127.0.0.1:9/v1", model: null } }))).toMatchObject({
@@ -485,7 +485,7 @@ test("what is missing to begin is said when it begins", async () => {
   });
 });
 
-test("an endpoint that cannot be reached is an error of the network, after it was tried again (TURN-10 conversations)", async () => {
+test("an unreachable endpoint is a network error, after retries (TURN-10 conversations)", async () => {
   const model = await startModel();
   await model[Symbol.asyncDispose]();
   const { talk } = await begin({ model });
@@ -495,7 +495,7 @@ test("an endpoint that cannot be reached is an error of the network, after it wa
   expect(talk.notices).toHaveLength(2);
 });
 
-test("a page in place of an answer is malformed, and thoughts are thoughts", async () => {
+test("a web page in place of an answer is malformed, and thoughts are shown as thoughts", async () => {
   let answer = "<html>Log in to the network</html>";
   const server = createServer((_, response) => response.writeHead(200, { "content-type": "text/event-stream" }).end(answer));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -511,7 +511,7 @@ test("a page in place of an answer is malformed, and thoughts are thoughts", asy
   expect(talk.of("agent_thought_chunk")).toMatchObject([{ content: { text: "hm" } }]);
 });
 
-test("a gateway with a path of its own and a header for its key serves the built-in agent (BG-15 conversations)", async () => {
+test("a gateway with its own path and key header serves the built-in agent (BG-15 conversations)", async () => {
   await using model = await startModel();
   const keys: unknown[] = [];
   const gateway = createServer(async (request, response) => {

@@ -1,4 +1,4 @@
-/** The built-in agent with servers of the Model Context Protocol, by a bare client of the Agent Client Protocol. */
+/** The built-in agent with MCP servers, with a bare client of the Agent Client Protocol. */
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { McpServer } from "@agentclientprotocol/sdk";
@@ -73,7 +73,7 @@ const isThere = (pid: number) => {
 };
 const results = (model: Model) => model.asked.at(-1)?.results.join("\n") ?? "";
 
-test("a model has the tools of its servers beside its own, in the servers' words, and what they answer", async () => {
+test("a model gets its servers' tools beside its own, with the servers' descriptions and results", async () => {
   const { talk, model, noted } = await begin();
   await talk.prompt([tool("mcp__tides__echo", { words: "tide" }), tool("mcp__tides__refuse"), tool("mcp__tides__fail")].join("\n"));
   expect(model.asked[0]?.tools).toEqual(expect.arrayContaining(["read_file", "run_command", "mcp__tides__echo", "mcp__tides__die"]));
@@ -93,13 +93,13 @@ test("a model has the tools of its servers beside its own, in the servers' words
   });
   const ended = talk.of("tool_call_update").flatMap(({ status }) => (status === "completed" || status === "failed" ? [status] : []));
   expect(ended).toEqual(["completed", "failed", "failed"]);
-  // What only reads is not asked for.
+  // Read-only tools need no approval.
   expect(talk.asked).toEqual([]);
   expect(talk.notices).toEqual([]);
   expect(noted().match(/started/g)).toHaveLength(1);
 });
 
-test("what a server did is remembered as its tool's, also by the next process", async () => {
+test("a server's call is remembered as its tool's, also by the next process", async () => {
   using place = directory();
   const call = {
     type: "tool_started" as const,
@@ -119,7 +119,7 @@ test("what a server did is remembered as its tool's, also by the next process", 
   expect(JSON.stringify(model.bodies[0])).toMatch(/"name":"mcp__tides__write".*written/);
 });
 
-test("leave for a server's tool is asked for, and for good is given for that tool alone", async () => {
+test("a server's tool needs approval, and a permanent approval covers that tool alone", async () => {
   const { talk, noted } = await begin();
   talk.answer = allow("always");
   await talk.prompt(
@@ -133,7 +133,7 @@ test("leave for a server's tool is asked for, and for good is given for that too
   expect(talk.asked).toHaveLength(3);
 });
 
-test("a mode that lets it edit does not let it use servers; one that lets it do everything does", async () => {
+test("edit mode does not allow servers' tools; the mode that allows everything does", async () => {
   const { talk, noted } = await begin({ order: { mode: "auto-edit" } });
   talk.answer = allow("refuse");
   await talk.prompt(tool("mcp__tides__write", { words: "a" }));
@@ -145,7 +145,7 @@ test("a mode that lets it edit does not let it use servers; one that lets it do 
   expect(noted()).toContain("wrote a");
 });
 
-test("cancel ends the call at its server too, and how far it was is told", async () => {
+test("cancel also ends the call at its server, and progress is reported", async () => {
   const { talk, noted } = await begin();
   const running = talk.prompt(tool("mcp__tides__slow"));
   await talk.until(() => JSON.stringify(talk.of("tool_call_update")).includes("half way"));
@@ -156,7 +156,7 @@ test("cancel ends the call at its server too, and how far it was is told", async
   expect(talk.said).toContain("high again");
 });
 
-test("a server that cannot be started is told with its last words, and the turn goes on without it", async () => {
+test("a server that cannot start is reported with its last output, and the turn continues without it", async () => {
   const { talk, model } = await begin({ how: "fails" });
   await talk.prompt(`say I go on\n${tool("mcp__tides__echo")}`);
   expect(talk.said).toContain("I go on");
@@ -170,7 +170,7 @@ test("a server that cannot be started is told with its last words, and the turn 
   expect(other.notices).toEqual(["the MCP server none could not be started: the program /no/such/program does not exist"]);
 });
 
-test("a server that dies is told, its tools answer that it is gone, and the next turn has it again", async () => {
+test("a server's death is reported, its tools return that error, and the next turn restarts it", async () => {
   const { talk, model } = await begin();
   await talk.prompt([tool("mcp__tides__die"), tool("mcp__tides__echo", { words: "tide" }), "say after all"].join("\n"));
   expect(talk.said).toContain("after all");
@@ -182,7 +182,7 @@ test("a server that dies is told, its tools answer that it is gone, and the next
   expect(talk.notices).toHaveLength(1);
 });
 
-test("a tool that a server gets later is offered with the next step", async () => {
+test("a tool that a server adds later is offered with the next step", async () => {
   const { talk, model } = await begin();
   await talk.prompt(`${tool("mcp__tides__grow")}\nsay done`);
   await eventually(async () => {
@@ -191,7 +191,7 @@ test("a tool that a server gets later is offered with the next step", async () =
   });
 });
 
-test("names that models do not take are made so that they do, each another", async () => {
+test("names that models do not accept are made valid and unique", async () => {
   const { talk, model } = await begin({ how: "odd" });
   await talk.prompt("say hello");
   const names = model.asked[0]?.tools.filter((name) => name.startsWith("mcp__")) ?? [];
@@ -222,27 +222,27 @@ test.each([
   expect(talk.notices).toEqual([]);
 });
 
-test("a name that is nobody's tool is told, also one that other agents understand", async () => {
+test("an unknown tool name is reported, even one that other agents know", async () => {
   const { talk } = await begin({ order: { roleTools: ["Read", "Bash(git log:*)", "mcp__tides__echo", "mcp__tickets__find"] } });
   await talk.prompt("say one");
   await talk.prompt("say two");
   expect(talk.notices).toEqual(["there are no tools named Bash(git log:*), mcp__tickets__find"]);
 });
 
-test("tools that would leave no room for anything else are left out, and counted where they are not", async () => {
+test("tools that would fill the context are omitted; smaller ones count toward it", async () => {
   const { talk, model } = await begin({ how: "large", order: { context: { tokens: 20_000 } } });
   await talk.prompt("say hello");
   expect(model.asked[0]?.tools).toHaveLength(6);
   expect(talk.notices).toEqual([expect.stringMatching(/^the 8 tools of MCP servers need more than half of the context \(5\d,\d+ bytes\)/)]);
   const { talk: wide, model: asked } = await begin({ how: "large", order: { context: { tokens: 35_000 } } });
-  // What they take is not there for what is said.
+  // The tools' tokens are not available for messages.
   const refused = await wide.prompt(`say hello\n${"x".repeat(100_000)}`).catch((error: { data: { code: string } }) => error.data);
   expect(refused).toMatchObject({ code: "context_full" });
   await wide.prompt("say hello");
   expect(asked.asked[0]?.tools).toHaveLength(14);
 });
 
-test("with the conversation its servers end, also those that mind neither the end of their input nor being asked", async () => {
+test("servers end with the conversation, even those that ignore the end of input and SIGTERM", async () => {
   const { talk, pid } = await begin({ how: "stubborn" });
   await talk.prompt("say hello");
   expect(isThere(pid())).toBe(true);
@@ -251,7 +251,7 @@ test("with the conversation its servers end, also those that mind neither the en
   await expect.poll(() => isThere(before)).toBe(false);
 });
 
-test("a server that does not answer is not waited for for ever, nor when the turn is cancelled", async () => {
+test("an unresponsive server is not awaited forever, nor after the turn is cancelled", async () => {
   const { talk, pid } = await begin({ how: "mute" });
   const running = talk.prompt("say hello");
   await expect.poll(() => isThere(pid())).toBe(true);

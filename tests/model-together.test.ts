@@ -1,4 +1,4 @@
-/** The built-in agent with Holdfast's tools, and a command for each turn with them, as a person starts them. */
+/** The built-in agent and a command per turn, both with Holdfast's tools, as a person starts them. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Approval, AuditEntry, Session, SharedValue } from "@holdfast/contract";
@@ -32,7 +32,7 @@ async function replyOf(home: TestHome, name: string): Promise<string> {
   return (await client.call("getLastReply", { params: { ref: name } })).reply ?? "";
 }
 
-/** The process of Holdfast's server that a session's run has. */
+/** The process of Holdfast's MCP server for a session's run. */
 function serverOf(home: TestHome, { id }: Pick<Session, "id">): number | undefined {
   return home.processes().find(({ pid }) => {
     try {
@@ -65,13 +65,13 @@ test("a model starts a child by its tools, shares a value with it, talks to it a
   const audit = await home.json<AuditEntry[]>(["audit"]);
   const byBoss = audit.filter(({ actor }) => actor === `session:${boss.id}`).map(({ what }) => what);
   expect(byBoss).toEqual(expect.arrayContaining([expect.stringMatching(/^started kid/), "stopped kid"]));
-  // It was told what it has, as every agent with the tools is.
+  // The agent was told about its tools, like every agent that has them.
   await home.ok(["spawn", "--chat", "model", "--name", "other", "--group", "team", "--prompt", "say hello"]);
   await rested(home, "other", 1);
   expect(model.asked.at(-1)?.prompt).toContain("share_context");
 });
 
-test("a model's tools are asked for in the inbox by name; a rule answers for one, and leave for good is for one", async () => {
+test("a model's tools appear in the inbox by name; a rule or a permanent approval covers one tool", async () => {
   await using home = new TestHome();
   await using model = await startModel();
   withModel(home, model);
@@ -111,7 +111,7 @@ test("a deny rule's reason reaches the model, in the same turn", async () => {
   expect(await home.json<{ path: string }[]>(["group", "ls"])).toEqual([]);
 });
 
-test("a persona holds a model to its tools, over a resume too", async () => {
+test("a persona limits a model to its tools, also after a resume", async () => {
   await using home = new TestHome();
   await using model = await startModel();
   withModel(home, model);
@@ -136,7 +136,7 @@ test("a persona holds a model to its tools, over a resume too", async () => {
   expect(await home.json<unknown[]>(["group", "ls"])).toEqual([]);
 });
 
-test("a server of config.toml that cannot be started is said in the conversation, which goes on", async () => {
+test("a server of config.toml that cannot start is reported in the conversation, which continues", async () => {
   await using home = new TestHome();
   await using model = await startModel();
   withModel(home, model);
@@ -148,7 +148,7 @@ test("a server of config.toml that cannot be started is said in the conversation
   expect(said).toContain("I go on");
 });
 
-test("with the end of a model's session its server ends: by stop, and by a death of the keeper or of the agent", async () => {
+test("a model's server ends with its session: by stop, or by the death of keeper or agent", async () => {
   await using home = new TestHome();
   await using model = await startModel();
   withModel(home, model);
@@ -174,7 +174,7 @@ function keeperOf(agent: number): number {
   return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${agent}/status`, "utf8"))?.[1]);
 }
 
-test("a command for each turn is given Holdfast's server where it has a place for it, and acts as its session in any case", async () => {
+test("a command per turn gets Holdfast's server if it has a place for it, and always acts as its session", async () => {
   await using home = new TestHome();
   configure(
     home,

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { eventually, HOLDFAST, TestHome } from "./home.ts";
 import { Terminal } from "./terminal.ts";
 
-/** Answers each line, tells its size when that changes, and knows a word that switches screens. */
+/** Answers each line, prints its size on a resize, and has a command that switches screens. */
 const PROGRAM = `
 trap 'stty size' WINCH
 stty -echo
@@ -34,7 +34,7 @@ async function start(home: TestHome): Promise<{ pid: number; id: string }> {
   return session;
 }
 
-/** The terminal's screen is what it was, it echoes, and its modes are off. */
+/** The terminal has its old screen, echoes, and its modes are off. */
 async function isAsFound(terminal: Terminal): Promise<void> {
   const screen = await terminal.shows("before");
   expect(screen).not.toContain("got");
@@ -45,7 +45,7 @@ async function isAsFound(terminal: Terminal): Promise<void> {
   expect(modes.trim()).toBe("0 1 0");
 }
 
-test("what is typed reaches the program, and the detach key gives the terminal back as it was", async () => {
+test("typed text reaches the program, and the detach key restores the terminal", async () => {
   await using home = new TestHome();
   const { pid } = await start(home);
   using terminal = await attached(home);
@@ -58,7 +58,7 @@ test("what is typed reaches the program, and the detach key gives the terminal b
   expect(await home.session("chat")).toMatchObject({ status: "working", pid });
 });
 
-test("the terminal's size becomes the session's, also when it changes", async () => {
+test("the session takes the terminal's size, also when it changes", async () => {
   await using home = new TestHome();
   await start(home);
   using terminal = await attached(home);
@@ -67,7 +67,7 @@ test("the terminal's size becomes the session's, also when it changes", async ()
   await terminal.shows("15 70");
 });
 
-test("somebody who only looks types nothing and resizes nothing", async () => {
+test("an observer types nothing and resizes nothing", async () => {
   await using home = new TestHome();
   await start(home);
   using terminal = await attached(home, "--read-only");
@@ -80,7 +80,7 @@ test("somebody who only looks types nothing and resizes nothing", async () => {
   await terminal.shows("detached");
 });
 
-test("the alternate screen is shown, also to somebody who comes later, and left again", async () => {
+test("the alternate screen is shown, also to a later attachment, and left again", async () => {
   await using home = new TestHome();
   await start(home);
   using terminal = await attached(home);
@@ -97,7 +97,7 @@ test("the alternate screen is shown, also to somebody who comes later, and left 
   await isAsFound(terminal);
 });
 
-test("the death of the daemon disturbs nobody who is attached", async () => {
+test("a daemon kill does not disturb an attachment", async () => {
   await using home = new TestHome();
   await start(home);
   using terminal = await attached(home);
@@ -108,7 +108,7 @@ test("the death of the daemon disturbs nobody who is attached", async () => {
   await terminal.shows("chat: detached");
 });
 
-test("the terminal is as it was when the program ends, and when the holder is killed", async () => {
+test("the terminal is restored when the program ends, and when the holder is killed", async () => {
   await using home = new TestHome();
   await start(home);
   using terminal = await attached(home);
@@ -130,7 +130,7 @@ test("the terminal is as it was when the program ends, and when the holder is ki
   await eventually(async () => (await home.session("chat")).status === "lost");
 });
 
-test("somebody who is attached is told how the program ended", async () => {
+test("an attached terminal reports how the program ended", async () => {
   await using home = new TestHome();
   await home.ok(["run", "--host", "native", "--name", "chat", "--", "sh", "-c", "echo ready; read -r line; exit 3"]);
   using terminal = await attached(home);

@@ -5,7 +5,7 @@ import type { Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { type CliResult, HOLDFAST, TestHome } from "./home.ts";
 
-/** As on a machine without tmux: in a mount namespace of its own, where the program is covered by a file that cannot be executed. */
+/** Simulates a machine without tmux: in its own mount namespace, a file that cannot be executed covers the program. */
 function withoutTmux(home: TestHome, args: readonly string[]): Promise<CliResult> {
   const cover = path.join(home.root, "cover");
   writeFileSync(cover, "", { mode: 0o600 });
@@ -23,7 +23,7 @@ function withoutTmux(home: TestHome, args: readonly string[]): Promise<CliResult
   return new Promise((resolve) => child.on("close", (code) => resolve({ code, stdout, stderr })));
 }
 
-test("without tmux everything works on the native host, and what needs tmux says how to get it (SYM-12 hosts)", async () => {
+test("without tmux everything works on the native host, and tmux features say how to install it (SYM-12 hosts)", async () => {
   await using home = new TestHome();
   const up = await withoutTmux(home, [
     "run",
@@ -37,7 +37,7 @@ test("without tmux everything works on the native host, and what needs tmux says
   ]);
   expect(up.stderr).toBe("");
   expect(JSON.parse(up.stdout) as Session).toMatchObject({ host: "native", status: "working" });
-  // The daemon lives in that namespace: commands from anywhere reach it.
+  // The daemon lives in that namespace, and commands from outside reach it.
   expect(await home.json(["status"])).toMatchObject({ tmux: null });
   await home.ok(["wait", "it", "--for", "output=ready", "--timeout", "60s"]);
   await home.ok(["send", "it", "hello"]);

@@ -7,14 +7,14 @@ import { eventually, HOLDFAST, TestHome } from "./home.ts";
 
 const MB = 1 << 20;
 
-/** Its daemon and what that starts are in a namespace of users that has no watches to give. */
+/** The daemon and its processes run in a user namespace without inotify watches. */
 async function upWithoutWatches(home: TestHome): Promise<void> {
   const script = 'echo 0 > /proc/sys/user/max_inotify_watches && exec "$0" up';
   const child = spawn("unshare", ["--user", "--map-root-user", "sh", "-c", script, HOLDFAST], { env: home.env, stdio: "ignore" });
   expect((await once(child, "exit"))[0]).toBe(0);
 }
 
-test("without the system's watches a recording keeps to its limit, a follower follows to the end, and the log says it once", async () => {
+test("without inotify watches a recording keeps to its limit, a follower follows to the end, and the log says it once", async () => {
   await using home = new TestHome();
   await upWithoutWatches(home);
   const go = path.join(home.root, "go");
@@ -28,7 +28,7 @@ test("without the system's watches a recording keeps to its limit, a follower fo
   await eventually(() => kept().length <= 3);
   await home.until("one", ({ recordingCutBytes }) => recordingCutBytes > 0);
 
-  // From the API, where nobody asks again: it is the daemon that must not end before the run does.
+  // Uses the API, which does not retry: the daemon's stream must not end before the run does.
   using client = home.client();
   const text: string[] = [];
   const reading = (async () => {

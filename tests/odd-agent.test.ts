@@ -1,4 +1,4 @@
-/** What an agent sends that is not what the protocol has: nothing of it is lost, and nobody waits for ever. */
+/** Protocol violations by an agent: nothing is lost, and nobody waits forever. */
 import { readdirSync } from "node:fs";
 import { type Approval, hasEnded, type Message, type PlacedEntry } from "@holdfast/contract";
 import { expect, test } from "vitest";
@@ -15,7 +15,7 @@ async function entries(home: TestHome): Promise<PlacedEntry["entry"][]> {
   return lines.map((line) => (JSON.parse(line) as PlacedEntry).entry);
 }
 
-test("leave that is asked for in an odd way is in the inbox all the same, and the answer reaches the agent", async () => {
+test("an unusual permission request is still in the inbox, and the answer reaches the agent", async () => {
   await using home = new TestHome();
   await start(home, "plain", "--prompt", "asks");
   await home.until("odd", ({ attention }) => attention?.for === "approval");
@@ -25,7 +25,7 @@ test("leave that is asked for in an odd way is in the inbox all the same, and th
   expect(await home.ok(["last", "odd"])).toContain('"optionId":"y"');
 });
 
-test("a turn ends whatever reason its agent gives, and nothing that it said makes the transcript unreadable", async () => {
+test("a turn ends with any stop reason, and no content makes the transcript unreadable", async () => {
   await using home = new TestHome();
   await start(home, "plain");
   expect(await home.ok(["send", "odd", "talks", "--wait"])).toBe("talked\n");
@@ -37,7 +37,7 @@ test("a turn ends whatever reason its agent gives, and nothing that it said make
   expect(readdirSync(home.path)).not.toContain("damaged");
 });
 
-test("what an agent says after the end of its turn is in the transcript, with that turn", async () => {
+test("text after the end of a turn is in the transcript, with that turn", async () => {
   await using home = new TestHome();
   await start(home, "plain", "--prompt", "late");
   const late = await eventually(async () => (await entries(home)).find((entry) => entry.type === "text" && entry.text === ", too late"));
@@ -45,7 +45,7 @@ test("what an agent says after the end of its turn is in the transcript, with th
   expect(await home.ok(["transcript", "odd"])).toContain("too late");
 });
 
-test("what steers before the agent is there waits for it, and does not cancel the turn that it belongs to", async () => {
+test("a steering message before the agent is ready waits, and does not cancel its own turn", async () => {
   await using home = new TestHome();
   await start(home, "steers", "--prompt", "waits");
   expect(await home.ok(["send", "odd", "faster", "--steer", "--wait"])).toContain("steered by faster");
@@ -53,7 +53,7 @@ test("what steers before the agent is there waits for it, and does not cancel th
   expect(ends).toMatchObject([{ reason: "completed" }]);
 });
 
-test("words that an agent does not take into a turn that is just over are its next turn", async () => {
+test("a steering message that the agent refuses after a turn becomes the next turn", async () => {
   await using home = new TestHome();
   await start(home, "refuses", "--prompt", "waits");
   await eventually(async () => (await entries(home)).some(({ type }) => type === "text"));
@@ -61,7 +61,7 @@ test("words that an agent does not take into a turn that is just over are its ne
   expect((await entries(home)).filter(({ type }) => type === "user")).toHaveLength(2);
 });
 
-test("an agent that ends when its turn is cancelled for other words ends its session, and takes nothing with it", async () => {
+test("an agent that exits when its turn is cancelled for another message ends its session, and loses nothing", async () => {
   await using home = new TestHome();
   await start(home, "dies", "--prompt", "waits");
   await eventually(async () => (await entries(home)).some(({ type }) => type === "text"));
@@ -71,7 +71,7 @@ test("an agent that ends when its turn is cancelled for other words ends its ses
   expect((await entries(home)).at(-1)).toMatchObject({ type: "turn_ended", reason: "interrupted" });
 });
 
-test("an agent that begins a conversation without a name for it is told of in words for people", async () => {
+test("a missing conversation id is reported with a readable error", async () => {
   await using home = new TestHome();
   await start(home, "nameless", "--prompt", "hello");
   await home.until("odd", ({ status }) => hasEnded(status));

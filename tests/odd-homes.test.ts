@@ -1,4 +1,4 @@
-/** A home may be called anything: a whole life in each of them. */
+/** A home may have any name: a whole session life in each of them. */
 import { chownSync, existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import path from "node:path";
 import type { DaemonStatus, Session } from "@holdfast/contract";
@@ -34,12 +34,12 @@ test.each([
   await home.ok(["stop", "worker"]);
   expect(await home.session("worker")).toMatchObject({ status: "stopped", exit: { code: 4, signal: null } });
   expect(await home.ok(["logs", "--raw", id])).toBe(`${pid} begins\r\nends\r\n`);
-  // Nothing was written outside of it, nothing of its name was run.
+  // Nothing was written outside of it, and nothing in its name was executed.
   expect(readdirSync(home.root).sort()).toEqual([name.split("/")[0] ?? "", "user"].sort());
   for (const place of [home.root, home.path, "/"]) expect(existsSync(path.join(place, "expanded"))).toBe(false);
 });
 
-test("what is sent arrives, and our keys work, in a home whose path tmux would expand (mend 24)", async () => {
+test("input and Holdfast's keys work in a home whose path tmux would expand (mend 24)", async () => {
   await using home = new TestHome("a#{x}#(touch expanded) %H 'b\"");
   await home.run("stty -echo; echo ready; while :; do read -r line && echo got $line; done", "--name", "worker");
   using terminal = await attachTerminal(home, { ref: "worker" });
@@ -62,19 +62,19 @@ test("the same home by another path is the same home", async () => {
   expect((await home.json<DaemonStatus>(["status"], { env })).pid).toBe(await home.daemonPid());
 });
 
-test("a home that would be another in each directory is refused, with the one that was meant", async () => {
+test("a relative home is refused, with a hint at the absolute one", async () => {
   await using home = new TestHome();
   const { code, stderr } = await home.cli(["ls"], { env: { HOLDFAST_HOME: "some/home" } });
   expect(code).toBe(14);
   expect(stderr).toContain(`set it to an absolute path: HOLDFAST_HOME=${home.root}/some/home`);
   expect(existsSync(path.join(home.root, "some"))).toBe(false);
-  // Such a one of XDG is none at all.
+  // A relative XDG directory is ignored.
   const env = { HOLDFAST_HOME: "", XDG_STATE_HOME: "state" };
   expect((await home.json<DaemonStatus>(["status"], { env })).home).toBe(path.join(home.env.HOME ?? "", ".local/state/holdfast"));
   await home.ok(["down"], { env });
 });
 
-test("a home that cannot be is refused with a reason", async () => {
+test("an impossible home is refused with a reason", async () => {
   await using home = new TestHome();
   const refused = async (wanted: string, why: string) => {
     const { code, stdout, stderr } = await home.cli(["ls"], { env: { HOLDFAST_HOME: wanted } });

@@ -1,4 +1,4 @@
-/** Our own two agents as programs: over the pipes that a holder has to them, and as a user has them. */
+/** Holdfast's own two agents as programs: over a holder's pipes, and as a user runs them. */
 import { mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Session } from "@holdfast/contract";
@@ -26,7 +26,7 @@ async function open(talk: Talk, cwd: string): Promise<Talk> {
   return talk;
 }
 
-test("a command for each turn over real pipes, and a run later with what the run before said", async () => {
+test("a command per turn works over real pipes, and a later run knows the previous one", async () => {
   using at = directory();
   const runs = join(at.path, "runs");
   const order = orderIn(join(runs, "1"), exec(["cat"]));
@@ -34,7 +34,7 @@ test("a command for each turn over real pipes, and a run later with what the run
   await talk.prompt("hello");
   expect(talk.said).toBe("hello");
   writeTranscript(runs, 1, turn("hello", "hello"));
-  // What is in its own run, it is in the middle of.
+  // A transcript in its own run is the turn in progress, not history.
   writeTranscript(runs, 2, turn("not yet", "said"));
   await using next = talkOver(EXEC, orderIn(join(runs, "2"), exec(["cat"])), { cwd: at.path, runs });
   expect(await next.initialize()).toMatchObject({
@@ -47,7 +47,7 @@ test("a command for each turn over real pipes, and a run later with what the run
   expect(next.said).not.toContain("not yet");
 });
 
-test.each(["the client goes away", "it is asked to end"])("when %s, the agent ends what it runs, and then itself", async (how) => {
+test.each(["the client goes away", "it is asked to end"])("when %s, the agent ends its processes and itself", async (how) => {
   using at = directory();
   const order = orderIn(at.path, exec(["sh", "-c", "sleep 1000 & echo $!; wait"]));
   await using talk = await open(talkOver(EXEC, order, { cwd: at.path }), at.path);
@@ -74,7 +74,7 @@ test("the built-in agent over real pipes, with its key in the environment", asyn
   expect(readFileSync(order, "utf8")).not.toContain("secret");
 });
 
-test("an order that makes no sense ends the agent with the reason", async () => {
+test("an invalid order ends the agent with the reason", async () => {
   using at = directory();
   const { spawnSync } = await import("node:child_process");
   const { status, stderr } = spawnSync(process.execPath, [EXEC, orderIn(at.path, { prompt: "mail" })], { encoding: "utf8" });
@@ -91,7 +91,7 @@ async function transcript(home: TestHome, name: string): Promise<string> {
   return home.ok(["transcript", name]);
 }
 
-test("a command of config.toml is talked to; after its process was killed the conversation continues where it was (TURN-05 conversations)", async () => {
+test("a command of config.toml is a conversation; after a kill of its process the conversation continues (TURN-05 conversations)", async () => {
   await using home = new TestHome();
   home.env.XDG_CONFIG_HOME = join(home.root, "configuration");
   mkdirSync(join(home.root, "configuration/holdfast"), { recursive: true });
@@ -111,7 +111,7 @@ test("a command of config.toml is talked to; after its process was killed the co
   expect(await home.cli(["spawn", "parrot"])).toMatchObject({ code: 2, stderr: expect.stringContaining("runs only as a conversation") });
 });
 
-test("the built-in agent asks in the inbox before it changes anything, and works in its session's directory", async () => {
+test("the built-in agent asks in the inbox before changes, and works in its session's directory", async () => {
   await using home = new TestHome();
   await using model = await startModel();
   const cwd = realpathSync(home.root);
@@ -126,7 +126,7 @@ test("the built-in agent asks in the inbox before it changes anything, and works
   expect(await transcript(home, "m")).toContain("that was it");
 });
 
-test("what a turn used before it failed is counted", async () => {
+test("usage of a turn that fails is counted", async () => {
   await using home = new TestHome();
   await using model = await startModel();
   Object.assign(home.env, { OPENAI_BASE_URL: `${model.url}/v1`, OPENAI_API_KEY: "none", OPENAI_MODEL: "scripted" });
@@ -144,7 +144,7 @@ test("what a turn used before it failed is counted", async () => {
   ]);
 });
 
-test("a command's tokens are estimated, marked as such, and its budget acts within the turn (mend 15)", async () => {
+test("a command's tokens are estimated, marked as estimates, and its budget acts within the turn (mend 15)", async () => {
   await using home = new TestHome();
   const config = join(home.env.HOME ?? "", ".config/holdfast/config.toml");
   mkdirSync(join(config, ".."), { recursive: true });
@@ -159,7 +159,7 @@ test("a command's tokens are estimated, marked as such, and its budget acts with
   expect(await home.ok(["usage", "talks"])).toMatch(/~1k[\s\S]*~ is estimated/);
   const once = await home.json<{ usage: object }>(["chat", "brief", "-p", "hello"]);
   expect(once.usage).toMatchObject({ estimated: true, input: expect.any(Number) });
-  // Without a model it has no price, and nobody would know of the limit.
+  // Without a model there is no price, so the limit could not be enforced.
   const refused = await home.cli(["spawn", "--chat", "brief", "--budget", "cost=1"]);
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("brief does not report its cost") });
 });

@@ -1,4 +1,4 @@
-/** What `npm run pack` gives, installed as a user would: no checkout, no compiler, a clean prefix. */
+/** The result of `npm run pack`, installed as a user would: no checkout, no compiler, a clean prefix. */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, readlinkSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir, hostname } from "node:os";
@@ -10,7 +10,7 @@ import { ROOT, TestHome } from "./home.ts";
 import { Installed, packed } from "./installed.ts";
 import { oldNode } from "./old-node.ts";
 
-/** A first session must run this soon after the installation. */
+/** A first session must run within this time after the installation. */
 const FIRST_SESSION_MS = 10_000;
 
 describe("installed globally", () => {
@@ -20,7 +20,7 @@ describe("installed globally", () => {
     return () => installed[Symbol.dispose]();
   });
 
-  test("the first session runs within ten seconds, on either host, though nothing could be compiled", async () => {
+  test("the first session runs within ten seconds, on either host, without a compiler", async () => {
     for (const compiler of ["cc", "gcc", "c++", "make", "python3", "node-gyp"]) {
       expect(existsSync(path.join(installed.tools, compiler))).toBe(false);
     }
@@ -44,7 +44,7 @@ describe("installed globally", () => {
     expect(readFileSync(`/proc/${daemon.pid}/cmdline`, "utf8")).toContain(path.join(installed.prefix, "lib/node_modules/holdfast/dist"));
   });
 
-  test("it runs through links of any kind: npm's own, a relative one, one of another name in a directory with spaces", async () => {
+  test("it runs through any link: npm's own, a relative one, one with another name in a directory with spaces", async () => {
     await using home = new TestHome();
     expect(readlinkSync(installed.program)).toMatch(/^\.\./);
     const odd = path.join(installed.root, "a place; with $odd 'names'");
@@ -55,7 +55,7 @@ describe("installed globally", () => {
     }
   });
 
-  test("every shell that may be a machine's sh can read the program", () => {
+  test("every shell that may be a machine's sh can parse the launcher", () => {
     for (const shell of ["dash", "bash --posix", "busybox sh", "zsh", "ksh"]) {
       const [name = "", ...args] = shell.split(" ");
       if (!onPath(name)) continue;
@@ -63,7 +63,7 @@ describe("installed globally", () => {
     }
   });
 
-  test("on a Node too old it says in one line what is needed, and HOLDFAST_NODE names a better one", async () => {
+  test("with a Node that is too old it prints the required version in one line, and HOLDFAST_NODE names a better one", async () => {
     await using home = new TestHome();
     const old = path.join(installed.root, "old");
     const { path: node, version } = oldNode(old);
@@ -80,7 +80,7 @@ describe("installed globally", () => {
     const named = await installed.cli(home, ["version", "--json"], { env: { PATH, HOLDFAST_NODE: process.execPath } });
     expect(JSON.parse(named.stdout)).toEqual({ version: VERSION, node: process.versions.node });
 
-    // What runs in a session finds the same Node.
+    // Programs in a session find the same Node.
     const better = path.join(installed.root, "n");
     symlinkSync(process.execPath, better);
     const script = 'echo "it is $HOLDFAST_NODE"; sleep 0.1';
@@ -88,7 +88,7 @@ describe("installed globally", () => {
     expect((await installed.cli(home, ["logs", "-f", id.trim()])).stdout).toBe(`it is ${better}\n`);
   });
 
-  test("without any Node, or with one that cannot be run, it says so in one line", async () => {
+  test("without a usable Node it says so in one line", async () => {
     await using home = new TestHome();
     const bare = path.join(installed.root, "bare");
     mkdirSync(bare);
@@ -133,7 +133,7 @@ describe("installed globally", () => {
   });
 });
 
-test("a project may install it for itself, too", async () => {
+test("a project can install it as a dependency", async () => {
   await using home = new TestHome();
   using installed = new Installed();
   const project = path.join(installed.root, "project");
@@ -145,7 +145,7 @@ test("a project may install it for itself, too", async () => {
   expect(await installed.cli(home, ["logs", "-f", id.trim()], { program })).toMatchObject({ code: 0, stdout: "hi\n" });
 });
 
-/** A user's program, as TypeScript wants it: what is narrowed here is narrowed by the package's own declarations. */
+/** A user's TypeScript program: narrowing here depends on the package's own declarations. */
 const PROGRAM = `import { type Approval, connect, type QueryResult, query, Timeout } from "holdfast/sdk";
 
 using holdfast = await connect();
@@ -170,7 +170,7 @@ for await (const event of holdfast.events({ types: ["session.removed"] })) {
 }
 `;
 
-test("a program of a project that installed it has the SDK, with its types and without ours", async () => {
+test("a project that installed it gets the SDK with its types, and without internal ones", async () => {
   await using home = new TestHome();
   using installed = new Installed();
   const project = path.join(installed.root, "project");
@@ -209,7 +209,7 @@ test("a program of a project that installed it has the SDK, with its types and w
     expect.stringMatching(/^query-/),
   ]);
 
-  // A page's bundler takes what is for pages, by the same name.
+  // A bundler for web pages gets the browser build, under the same name.
   const stdin = { contents: 'export { connect } from "holdfast/sdk";', resolveDir: project };
   const page = await build({ stdin, bundle: true, write: false, format: "esm", platform: "browser", logLevel: "silent" });
   const text = page.outputFiles[0]?.text ?? "";
@@ -217,7 +217,7 @@ test("a program of a project that installed it has the SDK, with its types and w
   expect(text).not.toContain("node:");
 });
 
-test("the tarball holds what a user needs and nothing of the machine it was made on", () => {
+test("the tarball holds everything a user needs, and nothing of the machine that built it", () => {
   const tarball = packed(VERSION);
   expect(path.basename(tarball)).toBe(`holdfast-${VERSION}.tgz`);
   const names = execFileSync("tar", ["tf", tarball], { encoding: "utf8" }).trim().split("\n").sort();

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { openTerminal } from "./attached.ts";
 import { TestHome } from "./home.ts";
 
-/** As a user has it, and not as tests have it. */
+/** The user's settings instead of the test's. */
 const PAGED = "env -u HOLDFAST_PAGER -u PAGER -u LESS holdfast";
 
 test("long output on a terminal opens less, and q returns to the shell", async () => {
@@ -15,7 +15,7 @@ test("long output on a terminal opens less, and q returns to the shell", async (
   expect(first).toMatch(/^1\n2\n3\n/);
   terminal.keys("G");
   await terminal.shows(/^500$/m);
-  // Ctrl+C is the pager's key: it stays, and so does its terminal.
+  // Ctrl+C belongs to the pager: the pager and its terminal stay.
   terminal.keys("C-c");
   terminal.keys("q");
   await terminal.shows("code 0");

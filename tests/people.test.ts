@@ -1,4 +1,4 @@
-/** Who is at a session, who of them drives, and whose it is; with real terminals, on both hosts. */
+/** Attachments of a session, its driver and its owner; with real terminals, on both hosts. */
 import type { AnyEvent, Attachment, Session } from "@holdfast/contract";
 import { HOSTS, type HostName } from "@holdfast/contract";
 import { allProcesses, userName } from "@holdfast/platform";
@@ -9,17 +9,17 @@ import type { Terminal } from "./terminal.ts";
 
 const ME = `user:${userName()}`;
 
-/** Answers each line, and tells its size when that changes. */
+/** Answers each line, and prints its size on a resize. */
 const PROGRAM = "trap 'stty size' WINCH; stty -echo; echo ready; while :; do read -r line && echo got $line; done";
 
-/** Once it answers: who comes before that would resize what does not listen yet. */
+/** Waits until the program answers: an earlier resize would be missed. */
 async function start(home: TestHome, host: HostName, name = "chat"): Promise<Session> {
   const session = await home.run(PROGRAM, "--host", host, "--name", name);
   await home.ok(["wait", name, "--for", "output=ready"]);
   return session;
 }
 
-/** A terminal on the session, once it shows what the program said. */
+/** A terminal on the session, once it shows the program's output. */
 function attached(home: TestHome, flags = "", size: { columns?: number; rows?: number } = {}, env = ""): Promise<Terminal> {
   return openTerminal(home, size).after(async (terminal) => {
     await terminal.command(`${env} holdfast attach chat ${flags}`);
@@ -44,7 +44,7 @@ async function token(home: TestHome, name: string, scope: string): Promise<strin
 }
 
 describe.each(HOSTS)("on the %s host", (host) => {
-  test("whoever attaches is known by principal, role, terminal and since when, and noticed when they leave (SYM-10 resume)", async () => {
+  test("each attachment is listed with principal, role, terminal and time, and its end is noticed (SYM-10 resume)", async () => {
     await using home = new TestHome();
     await start(home, host);
     const before = Date.now();
@@ -64,7 +64,7 @@ describe.each(HOSTS)("on the %s host", (host) => {
     expect(left).toMatchObject({ type: "session.detached", data: { id: mine?.id, principal: ME } });
   });
 
-  test("a terminal that dies without a word is noticed at once", async () => {
+  test("a terminal that dies silently is noticed at once", async () => {
     await using home = new TestHome();
     await start(home, host);
     using terminal = await attached(home);
@@ -75,11 +75,11 @@ describe.each(HOSTS)("on the %s host", (host) => {
     for (const { pid } of children) process.kill(pid, "SIGKILL");
     await attachments(home, 0);
     const [left] = await eventsOf(home, "session.detached");
-    // Sooner than the look that is made every five seconds for those that do not tell.
+    // Sooner than the five-second check for attachments that report nothing.
     expect(Date.parse(left?.at ?? "") - began).toBeLessThan(4000);
   });
 
-  test("a daemon that starts finds who stayed, who left and who came while none ran (SYM-10 resume)", async () => {
+  test("a new daemon finds the attachments that stayed, left or came while none ran (SYM-10 resume)", async () => {
     await using home = new TestHome();
     await start(home, host);
     using stays = await attached(home);
@@ -97,7 +97,7 @@ describe.each(HOSTS)("on the %s host", (host) => {
     await stays.shows("got hello");
   });
 
-  test("one drives, the others look on, cut to their own size, and resize nothing (SYM-10 resume)", async () => {
+  test("one terminal drives, the others observe, cropped to their own size, and resize nothing (SYM-10 resume)", async () => {
     await using home = new TestHome();
     await start(home, host);
     using driver = await attached(home, "", { columns: 100, rows: 30 });
@@ -121,7 +121,7 @@ describe.each(HOSTS)("on the %s host", (host) => {
     expect(said.match(/^\d+ \d+(?=\r)/gm)).toEqual([size]);
   });
 
-  test("whoever has waited longest drives when the driver leaves; who came only to look does not (SYM-10 resume)", async () => {
+  test("the longest-waiting terminal drives when the driver leaves; a read-only one does not (SYM-10 resume)", async () => {
     await using home = new TestHome();
     await start(home, host);
     using first = await attached(home);
@@ -144,7 +144,7 @@ describe.each(HOSTS)("on the %s host", (host) => {
     ]);
   });
 
-  test("control is requested, given and taken, and everybody sees who drives (SYM-10 resume)", async () => {
+  test("control is requested, given and taken, and every terminal shows the driver (SYM-10 resume)", async () => {
     await using home = new TestHome();
     await start(home, host);
     const ada = await token(home, "ada", "driver");
@@ -158,7 +158,7 @@ describe.each(HOSTS)("on the %s host", (host) => {
     expect(refused).toMatchObject({ code: 33, stderr: expect.stringContaining("holdfast control request chat") });
     expect(await home.ok(["control", "request", "chat"], { env: { HOLDFAST_TOKEN: ada } })).toContain("has been asked");
     await mine.shows("token:ada requests control");
-    // It stands there, and keeps nothing else from being seen.
+    // The request stays visible without hiding new output.
     await home.ok(["send", "chat", "meanwhile"]);
     expect(await mine.shows("got meanwhile")).toContain("token:ada requests control");
     expect(await home.ok(["control", "give", "chat"])).toContain("chat: token:ada drives");
@@ -170,7 +170,7 @@ describe.each(HOSTS)("on the %s host", (host) => {
     await mine.shows(/token:ada drives/);
     mine.line("not now");
 
-    // The owner needs no leave.
+    // The owner needs no permission.
     expect(await home.ok(["control", "take", "chat"])).toContain(`chat: ${ME} drives`);
     mine.line("mine again");
     await hers.shows("got mine again");
@@ -181,7 +181,7 @@ describe.each(HOSTS)("on the %s host", (host) => {
       ["session.control_changed", "given"],
       ["session.control_changed", "taken"],
     ]);
-    // What she asked for she got; of two who look on, none asks now.
+    // Her request was granted; of two observers, none has an open request.
     using third = await attached(home, "--read-only");
     const [, , last] = await attachments(home, 3);
     const unclear = await home.cli(["control", "give", "chat"]);
@@ -190,7 +190,7 @@ describe.each(HOSTS)("on the %s host", (host) => {
     await third.shows("you drive now");
   });
 
-  test("attach --take drives at once, and who drove looks on; a killed daemon changes nothing about it (SYM-10 resume)", async () => {
+  test("attach --take drives at once, and the former driver observes; a killed daemon changes nothing (SYM-10 resume)", async () => {
     await using home = new TestHome();
     await start(home, host);
     using first = await attached(home);
@@ -204,7 +204,7 @@ describe.each(HOSTS)("on the %s host", (host) => {
     expect((await attachments(home, 2)).map(({ role }) => role)).toEqual(["observer", "driver"]);
   });
 
-  test("an observer's token looks, and can neither drive nor be given control (SYM-10 resume)", async () => {
+  test("an observer's token can observe, but neither drive nor be given control (SYM-10 resume)", async () => {
     await using home = new TestHome();
     await start(home, host);
     const eve = await token(home, "eve", "observer");
@@ -232,7 +232,7 @@ describe.each(HOSTS)("on the %s host", (host) => {
   });
 });
 
-test("a terminal that moves from one session to another is at the other one, as who it was", async () => {
+test("a terminal that switches to another session is attached there under the same principal", async () => {
   await using home = new TestHome();
   await start(home, "tmux");
   await home.json(["spawn", "shell", "--name", "other"]);
@@ -247,7 +247,7 @@ test("a terminal that moves from one session to another is at the other one, as 
   await attachments(home, 0, "other");
 });
 
-test("who comes back after a broken connection drives again, though the terminal of before still seems to be there", async () => {
+test("a driver who returns after a broken connection drives again, even if the old terminal still seems attached", async () => {
   await using home = new TestHome();
   await start(home, "tmux");
   using before = await attached(home, "", {}, "HOLDFAST_ATTACHMENT=one");
@@ -258,7 +258,7 @@ test("who comes back after a broken connection drives again, though the terminal
   expect((await attachments(home, 2)).map(({ role }) => role)).toEqual(["observer", "driver"]);
 });
 
-test("who drives is not typed over by others; the owner's keys get in (SYM-10 resume)", async () => {
+test("others cannot type over a driver; the owner's keys are accepted (SYM-10 resume)", async () => {
   await using home = new TestHome();
   await start(home, "tmux");
   const ada = { HOLDFAST_TOKEN: await token(home, "ada", "driver") };
@@ -276,7 +276,7 @@ test("who drives is not typed over by others; the owner's keys get in (SYM-10 re
   expect(await terminal.shows("got c")).not.toContain("got b");
 });
 
-test("a session is handed over with its whole history and a note, and the new owner decides from then on (SYM-11 resume)", async () => {
+test("a session is handed over with its history and a note, and the new owner decides from then on (SYM-11 resume)", async () => {
   await using home = new TestHome();
   const { id } = await start(home, "tmux");
   await home.ok(["send", "chat", "before"]);
@@ -291,7 +291,7 @@ test("a session is handed over with its whole history and a note, and the new ow
   await terminal.shows("chat now belongs to token:ada: tests are green");
   expect(await home.ok(["show", "chat"], { env: ada })).toMatch(/^owner +token:ada\nhanded over +by .*: tests are green$/m);
   expect(await home.ok(["digest", "chat"], { env: ada })).toContain(`handed over by ${ME} to token:ada: tests are green`);
-  // Nothing of it is gone: what was said, and every event since it began.
+  // Nothing is lost: the output, and every event since the start.
   expect(await home.ok(["logs", "chat"], { env: ada })).toContain("got before");
   const [created] = await eventsOf(home, "session.created");
   expect(created).toMatchObject({ session: id, actor: ME });
@@ -303,7 +303,7 @@ test("a session is handed over with its whole history and a note, and the new ow
   expect((await home.session("chat")).owner).toBe(ME);
 });
 
-test("a session is handed only to somebody who can act here (SYM-11 resume)", async () => {
+test("a session can be handed only to a principal that can act here (SYM-11 resume)", async () => {
   await using home = new TestHome();
   await start(home, "tmux");
   await token(home, "eve", "observer");

@@ -1,4 +1,4 @@
-/** Personas as a person meets them: files in a project, and what the command says of them. */
+/** Personas as people use them: files in a project, and the command's output about them. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Message, Persona, PersonaList, Session } from "@holdfast/contract";
@@ -14,7 +14,7 @@ function put(directory: string, name: string, text: string): string {
 
 const REVIEWER = "---\nname: reviewer\ndescription: reads what others wrote\nagent: demo\ntools: Read, Grep\n---\nYou review.\nBe kind.\n";
 
-test("personas lists those of the project and the user's, says which are not used and what is wrong with others (TURN-11 conversations)", async () => {
+test("personas lists those of the project and the user, the unused ones, and errors in others (TURN-11 conversations)", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);
   const options = { cwd: repository.path, env: { HOME: home.root, XDG_CONFIG_HOME: "" } };
@@ -51,7 +51,7 @@ test("personas lists those of the project and the user's, says which are not use
   expect(text).toContain("bad.md:2 description is missing; expected description:");
 });
 
-test("personas show prints one with what it is told, also from a directory below, and says what there is instead", async () => {
+test("personas show prints one with its instructions, also from a subdirectory, and lists the available ones instead of an unknown one", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);
   put(path.join(repository.path, ".holdfast/personas"), "reviewer.md", REVIEWER);
@@ -70,7 +70,7 @@ test("personas show prints one with what it is told, also from a directory below
   expect((await home.cli(["personas", "show"], options)).code).toBe(2);
 });
 
-test("an agent is given its role with the first words, and the agent and model that the role is for (TURN-11 conversations)", async () => {
+test("an agent gets its role with its first message, and the agent and model that the role names (TURN-11 conversations)", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);
   put(path.join(repository.path, ".holdfast/personas"), "r.md", REVIEWER.replace("agent: demo", "agent: demo\nmodel: demo-large"));
@@ -86,7 +86,7 @@ test("an agent is given its role with the first words, and the agent and model t
   await home.ok(["send", "talk", "say once", "--wait"]);
   expect((await home.json<Message[]>(["messages", "talk"])).at(-1)?.addition).toBeNull();
 
-  // A cleared conversation has forgotten the role, and is told it once more.
+  // A cleared conversation has forgotten the role, and gets it again.
   using client = home.client();
   await client.call("clearConversation", { params: { ref: "talk" }, body: {} });
   await home.until("talk", ({ conversations }) => conversations.length === 2);

@@ -1,4 +1,4 @@
-/** A first prompt is handed to a program once; a later run gets it only when somebody asks for that. */
+/** A program gets its first prompt once; a later run gets it only on request. */
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Session } from "@holdfast/contract";
@@ -8,7 +8,7 @@ import { TestRepository } from "./repository.ts";
 
 const PROMPT = "deploy to production";
 
-/** An agent of which nothing tells what it does. It writes down the words it was started with. */
+/** An agent whose state is unknown. It logs its arguments. */
 function darkAgent(home: TestHome, { body, more = "" }: { body: string; more?: string }): () => string[] {
   const runs = path.join(home.root, "runs.log");
   const program = path.join(home.root, "dark-agent");
@@ -23,13 +23,13 @@ function handedOver(runs: readonly string[]): number {
   return runs.filter((line) => line.includes(PROMPT)).length;
 }
 
-/** How a first prompt is given. */
+/** Ways to pass a first prompt. */
 const WAYS = [
   { way: "--prompt", words: ["--prompt", PROMPT] },
   { way: "own arguments", words: ["--", "--fast", PROMPT] },
 ];
 
-test.each(WAYS)("resume and restore do not hand over the first prompt of $way again, and say so (mend 11)", async ({ words }) => {
+test.each(WAYS)("resume and restore do not repeat the first prompt of $way, and say so (mend 11)", async ({ words }) => {
   await using home = new TestHome();
   const runs = darkAgent(home, { body: "exec sleep 1000" });
   await home.ok(["spawn", "dark", "--name", "api", "--host", "native", ...words]);
@@ -56,7 +56,7 @@ test.each(WAYS)("resume and restore do not hand over the first prompt of $way ag
   expect(handedOver(runs())).toBe(2);
 });
 
-test.each(WAYS)("a restart by its policy does not hand over the first prompt of $way again (mend 11)", async ({ words }) => {
+test.each(WAYS)("a restart by policy does not repeat the first prompt of $way (mend 11)", async ({ words }) => {
   await using home = new TestHome();
   const runs = darkAgent(home, { body: "exit 3" });
   await home.ok(["spawn", "dark", "--name", "api", "--restart", "on-failure", ...words]);
@@ -66,20 +66,20 @@ test.each(WAYS)("a restart by its policy does not hand over the first prompt of 
   expect(await home.ok(["digest", "api"])).toContain("without the first prompt");
 });
 
-test.each(WAYS)("a run whose program was never executed leaves the first prompt of $way to the next run (mend 11)", async ({ words }) => {
+test.each(WAYS)("a run whose program never started leaves the first prompt of $way to the next run (mend 11)", async ({ words }) => {
   await using home = new TestHome();
   const runs = darkAgent(home, { body: "exec sleep 1000" });
   await home.ok(["spawn", "dark", "--name", "api", "--host", "native", ...words]);
   await eventually(() => runs().length === 1);
   await home.ok(["stop", "api"]);
-  // As a daemon leaves it that died before the launch.
+  // The state after a daemon that died before the launch.
   writeFileSync(path.join(home.path, "sessions", (await home.session("api")).id, "runs/1/prompt.pending"), "");
   expect(await home.json(["resume", "api"])).toMatchObject({ prompt: "given", promptedRun: 2 });
   await eventually(() => runs().length === 2);
   expect(handedOver(runs())).toBe(2);
 });
 
-test("members of a file and of a tournament that start again are handed no prompt of theirs twice (mend 11)", async () => {
+test("restarted members of a plan or a tournament get no prompt twice (mend 11)", async () => {
   await using home = new TestHome();
   const runs = darkAgent(home, { body: "exit 3" });
   const file = path.join(home.root, "team.toml");
@@ -95,7 +95,7 @@ test("members of a file and of a tournament that start again are handed no promp
   expect(["a", "b", "c"].map(said)).toEqual([1, 1, 2]);
 });
 
-test("a conversation is resumed although no turn of it was seen (mend 11)", async () => {
+test("a conversation without an observed turn is resumed (mend 11)", async () => {
   await using home = new TestHome();
   const more =
     'session_id = ["--id", "{id}"]\nresume = ["--resume", "{id}"]\n\n[[agents.dark.screen]]\nline = "never shown"\nturn = "working"\n';
@@ -109,7 +109,7 @@ test("a conversation is resumed although no turn of it was seen (mend 11)", asyn
   expect(runs().at(-1)).toBe(`words: --resume ${conversation}`);
 });
 
-/** A stand-in for `my-agent` of the guide: it takes the words and shows the lines that the example names. */
+/** A stand-in for `my-agent` of the guide: it takes the arguments and shows the lines of the example. */
 const MY_AGENT = `#!/bin/sh
 [ "$1" = --version ] && { echo 1.2.3; exit 0; }
 keeps="$HOME/.my-agent"; mkdir -p "$keeps"; prompt=

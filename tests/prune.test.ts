@@ -16,14 +16,14 @@ async function eventsOf(home: TestHome, session: Session): Promise<string[]> {
   return lines.map((line) => (JSON.parse(line) as AnyEvent).type);
 }
 
-/** A session that has said something and ended. */
+/** An ended session with output. */
 async function ended(home: TestHome, name: string, bytes = 10): Promise<Session> {
   await home.run(`head -c ${bytes} /dev/zero | tr '\\\\0' x`, "--name", name);
   return home.ended(name);
 }
 
-describe("who has looked", () => {
-  test("a person's logs and show are a look, once; ls, a script and an agent that asks are none (BG-16 durability)", async () => {
+describe("views", () => {
+  test("a person's logs and show count as a view, once; ls, scripts and agents do not (BG-16 durability)", async () => {
     await using home = new TestHome();
     const one = await ended(home, "one");
     await home.ok(["ls", "--all"]);
@@ -46,7 +46,7 @@ describe("who has looked", () => {
     expect(await home.ok(["show", "two"])).toMatch(/viewed {7}\d{4}-/);
   });
 
-  test("what goes through a pager or into a file is read by the person on the terminal", async () => {
+  test("output into a pipe or an exported file counts as viewed by the person on the terminal", async () => {
     await using home = new TestHome();
     await ended(home, "paged");
     await ended(home, "exported");
@@ -57,7 +57,7 @@ describe("who has looked", () => {
     await home.until("exported", ({ viewedAt }) => viewedAt !== null);
   });
 
-  test("looking at one that runs is no look at how it ended; following it to its end is", async () => {
+  test("viewing a running session does not view its end; following it to its end does", async () => {
     await using home = new TestHome();
     const go = path.join(home.root, "go");
     await home.run(`while ! [ -e ${go} ]; do sleep 0.02; done`, "--name", "one");
@@ -72,7 +72,7 @@ describe("who has looked", () => {
   });
 });
 
-test("prune removes what somebody has looked at, tells what stays and why, and is the same removal as rm (BG-16 durability)", async () => {
+test("prune removes viewed sessions, reports what stays and why, and removes like rm (BG-16 durability)", async () => {
   await using home = new TestHome();
   const seen = await ended(home, "seen", 5000);
   const unseen = await ended(home, "unseen");
@@ -101,12 +101,12 @@ test("prune removes what somebody has looked at, tells what stays and why, and i
   expect((await home.json<Session[]>(["ls", "--all"])).map(({ name }) => name)).toEqual(["unseen", "running"]);
   expect(existsSync(path.join(home.path, "sessions", seen.id))).toBe(false);
   expect((await eventsOf(home, seen)).at(-1)).toBe("session.removed");
-  // Its name is free again, and the running one has not noticed.
+  // The name is free again, and the running session is undisturbed.
   await home.run("exit 0", "--name", "seen");
   expect((await home.session("running")).pid).toBe(running.pid);
 });
 
-test("on a terminal prune lists what would go and asks; only a yes removes it", async () => {
+test("prune on a terminal lists the candidates and asks; only a yes removes them", async () => {
   await using home = new TestHome();
   await ended(home, "one");
   await home.lookAt("one");
@@ -123,7 +123,7 @@ test("on a terminal prune lists what would go and asks; only a yes removes it", 
   }
 });
 
-test("the daemon prunes by itself, by the policy, and leaves what runs or is unseen (BG-16 durability)", async () => {
+test("the daemon prunes automatically by its policy, and keeps running and unviewed sessions (BG-16 durability)", async () => {
   await using home = new TestHome();
   configure(home, '[prune]\nage = "2s"\nevery = "1s"\n');
   await ended(home, "seen");
@@ -135,7 +135,7 @@ test("the daemon prunes by itself, by the policy, and leaves what runs or is uns
     return lines.length > 0 && lines.map((line) => JSON.parse(line) as AnyEvent);
   });
   expect(removal).toMatchObject([{ actor: "daemon", data: { name: "seen", why: "age" } }]);
-  // Of what was removed so long ago, the events go too.
+  // The events of sessions removed that long ago are pruned too.
   const pruned = await eventually(async () => {
     const lines = (await home.ok(["events", "--type", "journal.pruned"])).split("\n").filter(Boolean);
     return lines.map((line) => JSON.parse(line) as AnyEvent).find(({ data }) => Number(data.sessions) > 0);
@@ -145,7 +145,7 @@ test("the daemon prunes by itself, by the policy, and leaves what runs or is uns
   expect((await home.json<Session[]>(["ls", "--all"])).map(({ name }) => name)).toEqual(["unseen", "running"]);
 });
 
-test("pruning by size takes what ended first, whatever is said of its age (BG-16 durability)", async () => {
+test("pruning by size removes the sessions that ended first, regardless of their age (BG-16 durability)", async () => {
   await using home = new TestHome();
   for (const name of ["first", "second", "third"]) {
     await ended(home, name, 200_000);
@@ -157,7 +157,7 @@ test("pruning by size takes what ended first, whatever is said of its age (BG-16
   expect((await home.json<Session[]>(["ls", "--all"])).map(({ name }) => name)).toEqual(["second", "third"]);
 });
 
-test("a policy that makes no sense is refused with the file's name, and what is off is off", async () => {
+test("an invalid policy is refused with the file's name, and a disabled policy does nothing", async () => {
   await using home = new TestHome();
   configure(home, '[prune]\nage = "old"\n');
   expect(await home.cli(["up"])).toMatchObject({
@@ -177,7 +177,7 @@ function bytesBelow(directory: string): number {
   }, 0);
 }
 
-test("du says what takes how much, the largest first, and misses nothing", async () => {
+test("du lists disk usage, the largest first, and misses nothing", async () => {
   await using home = new TestHome();
   await ended(home, "small", 1000);
   await ended(home, "large", 300_000);

@@ -1,4 +1,4 @@
-/** query(): one question to an agent, with what happens as it happens, a result, and nothing left of it. */
+/** query(): one question to an agent, with events, a result, and nothing left behind. */
 import { existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -35,12 +35,12 @@ function configure(home: TestHome, text: string): void {
   writeFileSync(file, text);
 }
 
-/** A home, its SDK, and a directory to work in. */
+/** A home, its SDK, and a working directory. */
 async function begin(configuration = ""): Promise<{ home: TestHome; holdfast: Holdfast; cwd: string }> {
   const home = new TestHome();
   cleanups.push(() => home[Symbol.asyncDispose]());
   if (configuration !== "") configure(home, configuration);
-  // Its own, and this process's meanwhile: what others leave in the machine's is none of it.
+  // A private TMPDIR, also for this process: other programs leave files in the machine's.
   const before = process.env.TMPDIR;
   process.env.TMPDIR = home.env.TMPDIR = path.join(home.root, "temporary");
   mkdirSync(home.env.TMPDIR);
@@ -71,7 +71,7 @@ async function failure(holdfast: Holdfast, options: QueryOptions): Promise<unkno
   );
 }
 
-test("a query is a loop over typed events and a result, works in its own directory, and tells progress (BG-12 together)", async () => {
+test("a query is a loop over typed events and a result, works in its own directory, and reports progress (BG-12 together)", async () => {
   const { holdfast, cwd } = await begin();
   const before = process.cwd();
   const told: QueryEvent[] = [];
@@ -92,7 +92,7 @@ test("a query is a loop over typed events and a result, works in its own directo
   const types = new Set(events.map(({ type }) => type));
   for (const type of ["thought", "plan", "tool_started", "tool_output", "tool_completed", "approval_asked", "approval_answered", "text"])
     expect([...types]).toContain(type);
-  // A tool's life, in order, under one id.
+  // A tool's events, in order, under one id.
   const calls = events.flatMap((event) => ("call" in event && event.type.startsWith("tool") ? [`${event.call} ${event.type}`] : []));
   const [, ran] = /^(\S+) tool_started$/.exec(calls.findLast((each) => each.endsWith("started")) ?? "") ?? [];
   expect(calls.filter((each) => each.startsWith(`${ran} `))).toEqual(
@@ -106,7 +106,7 @@ test("a query is a loop over typed events and a result, works in its own directo
   expect(await holdfast.sessions.list({ all: true })).toEqual([]);
 });
 
-test("usage is told for each call and rolled up, and cost is by the prices that the user has set (BG-12 together)", async () => {
+test("usage is reported per call and summed, and cost uses the prices that the user has set (BG-12 together)", async () => {
   const prices = '[prices."scripted"]\ninput = 2\noutput = 10\n';
   const { home, holdfast, cwd } = await begin(prices);
   await scripted(home);
@@ -122,7 +122,7 @@ test("usage is told for each call and rolled up, and cost is by the prices that 
   expect(rows).toMatchObject([{ key: "scripted", cost: 0.0045 }]);
 });
 
-test("each call may have a model of its own; one that the agent does not offer is refused, never replaced in silence (BG-12 together)", async () => {
+test("each query may have its own model; a model that the agent does not offer is refused, never replaced silently (BG-12 together)", async () => {
   const { home, holdfast, cwd } = await begin();
   const ask = (model: string) => holdfast.query({ agent: "demo", prompt: "about", cwd, model });
   const { models } = await offered(home);
@@ -143,7 +143,7 @@ async function offered(home: TestHome): Promise<{ models: string[] }> {
   return { models: settings?.models.map(({ id }) => id) ?? [] };
 }
 
-test("in a worktree of its own, the files are those that git says changed; a persona and a budget are given along", async () => {
+test("in its own worktree, the changed files are those of git; a persona and a budget apply", async () => {
   const { home, holdfast } = await begin();
   const repo = new TestRepository(home);
   mkdirSync(path.join(repo.path, ".holdfast/personas"), { recursive: true });
@@ -161,13 +161,13 @@ test("in a worktree of its own, the files are those that git says changed; a per
   const { files, session } = await asked.result;
   expect(files).toEqual(["a.txt", "b.txt"]);
   expect(await holdfast.sessions.list({ all: true })).toEqual([]);
-  // What it did is there to be merged.
+  // Its changes are ready to be merged.
   const { workspaces } = await holdfast.client.call("listWorkspaces", {});
   expect(workspaces).toMatchObject([{ branch: "scribble" }]);
   expect(session).toMatch(/^[a-z]/);
 });
 
-test("a conversation is gone on with by its session, which stays; a new one may be kept", async () => {
+test("a query can continue the conversation of a session, which stays; a new session may be kept", async () => {
   const { holdfast, cwd } = await begin();
   const { session } = await holdfast.query({ agent: "demo", prompt: "remember the seal", cwd, keep: true }).result;
   const recalled = await holdfast.query({ session, prompt: "recall" }).result;
@@ -185,7 +185,7 @@ test("a conversation is gone on with by its session, which stays; a new one may 
   await kept.waitFor("idle");
 });
 
-/** What there is of a home before and after: processes with a run's marker, files, sessions, what the model is answering. */
+/** The state of a home to compare: processes in runs, files, sessions, and open requests at the model. */
 function traces(home: TestHome, cwd: string, model?: Model) {
   const inRuns = home.processes().filter(({ pid }) => isInRun(pid));
   return {
@@ -201,12 +201,12 @@ function isInRun(pid: number): boolean {
   try {
     return environmentOf(pid).HOLDFAST_RUN !== undefined;
   } catch {
-    // It ended meanwhile.
+    // The process ended meanwhile.
     return false;
   }
 }
 
-test("cancelled in the middle of the model's answer, nothing is left: no request, process, file or session (BG-13 together)", async () => {
+test("a query cancelled during the model's answer leaves no request, process, file or session (BG-13 together)", async () => {
   const { home, holdfast, cwd } = await begin();
   const model = await scripted(home);
   mkdirSync(path.join(home.path, "sessions"), { recursive: true });
@@ -223,12 +223,12 @@ test("cancelled in the middle of the model's answer, nothing is left: no request
   expect(model.asked.map(({ state }) => state)).toEqual(["aborted"]);
 });
 
-/** Goes on whatever it is told, in a process session of its own. */
+/** Ignores signals, in its own process session. */
 const STUBBORN = "trap '' TERM HUP INT; touch ../stubborn; while :; do sleep 1; done\n";
-/** Writes a file, and takes the half of it back when it is told to end. */
+/** Writes a file, and removes it on SIGTERM. */
 const WRITER = "trap 'rm -f half.txt; exit 1' TERM; echo half > half.txt; touch ../writer; while :; do sleep 0.05; done\n";
 
-test("cancelled with shells in the background and a file half written, nothing is left either (BG-13 together)", async () => {
+test("a query cancelled with background shells and a half-written file leaves nothing (BG-13 together)", async () => {
   const { home, holdfast, cwd } = await begin();
   mkdirSync(path.join(home.path, "sessions"), { recursive: true });
   writeFileSync(path.join(cwd, "stubborn.sh"), STUBBORN);
@@ -246,11 +246,11 @@ test("cancelled with shells in the background and a file half written, nothing i
 });
 
 test.each(["that is cancelled", "that succeeds"])(
-  "a query %s ends and removes the sessions that its agent started, and theirs (mend 21)",
+  "a query %s ends and removes the sessions that its agent started, and their descendants (mend 21)",
   async (how) => {
     const { home, holdfast, cwd } = await begin();
     mkdirSync(path.join(home.path, "sessions"), { recursive: true });
-    // As the agent's tools do it: by the run's own token.
+    // Like the agent's tools: with the run's own token.
     const below = path.join(home.root, "below");
     const shell = `${HOLDFAST} run --name below -- sleep 1000; touch ${below}; exec sleep 1000`;
     const start = `${HOLDFAST} run --name shell -- sh -c '${shell}'; until [ -e ${below} ]; do sleep 0.05; done\n`;
@@ -269,7 +269,7 @@ test.each(["that is cancelled", "that succeeds"])(
   },
 );
 
-test("cancelled before it began, while it starts, and by leaving the loop, nothing is left either (BG-13 together)", async () => {
+test("a query cancelled before or during its start, or by leaving the loop, leaves nothing (BG-13 together)", async () => {
   const { home, holdfast, cwd } = await begin();
   mkdirSync(path.join(home.path, "sessions"), { recursive: true });
   const before = traces(home, cwd);
@@ -282,7 +282,7 @@ test("cancelled before it began, while it starts, and by leaving the loop, nothi
   expect(traces(home, cwd)).toEqual(before);
 });
 
-test("a daemon that is killed in the middle of a query is found again: every piece comes once", async () => {
+test("a query survives a daemon kill: every event arrives once", async () => {
   const { home, holdfast, cwd } = await begin();
   const words: string[] = [];
   const asked = holdfast.query({ agent: "demo", prompt: "stream 150 100", cwd });
@@ -296,7 +296,7 @@ test("a daemon that is killed in the middle of a query is found again: every pie
   expect(await holdfast.sessions.list({ all: true })).toEqual([]);
 });
 
-test("a question that makes no sense is refused before anything is started, and says why", async () => {
+test("an invalid query is refused before anything starts, with the reason", async () => {
   const { home, holdfast, cwd } = await begin();
   const wrong: [Partial<QueryOptions>, string][] = [
     [{ prompt: "" }, "the prompt is empty"],
@@ -319,7 +319,7 @@ test("a question that makes no sense is refused before anything is started, and 
   expect(await home.json(["ls", "--all"])).toEqual([]);
 });
 
-test("a limit of cost ends a query within its turn, by an error that names it; nothing of it is left (mend 15)", async () => {
+test("a cost limit ends a query within its turn with an error that names it; nothing is left (mend 15)", async () => {
   const { home, holdfast, cwd } = await begin();
   const error = await failure(holdfast, { agent: "demo", cwd, prompt: "pay 0.2; pay 0.6; wait 10m", budget: { cost: 0.5 } });
   expect(error).toBeInstanceOf(BudgetExceeded);
@@ -327,7 +327,7 @@ test("a limit of cost ends a query within its turn, by an error that names it; n
   expect(await home.json(["ls", "--all"])).toEqual([]);
 });
 
-test("errors tell apart what went wrong: time, tool, login, budget, crash, daemon, permission, rate (BG-14 together)", async () => {
+test("errors have distinct classes: time, tool, login, budget, crash, daemon, permission, rate (BG-14 together)", async () => {
   const { home, holdfast, cwd } = await begin();
   await scripted(home);
   const demo = { agent: "demo", cwd };
@@ -363,7 +363,7 @@ test("errors tell apart what went wrong: time, tool, login, budget, crash, daemo
   expect(found.crash).toMatchObject({ code: "agent_crashed", message: expect.stringContaining("ended with 3") });
   expect(found.turn).toMatchObject({ code: "turn_failed", message: expect.stringContaining("because of this") });
   expect(found.agent).toMatchObject({ code: "agent_unknown" });
-  // No class fits what another is for.
+  // No error belongs to another class.
   for (const [what, kind] of Object.entries(classes))
     for (const [other, error] of Object.entries(found))
       if (other !== what) expect(error instanceof kind, `${other} as ${what}`).toBe(false);

@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { eventually, HOLDFAST, TestHome } from "./home.ts";
 import { TestRepository } from "./repository.ts";
 
-/** Workspaces by name, and what is told of them, which is read from the journal: to ask for workspaces would make the radar look. */
+/** Workspaces by name, and their reported conflicts. Read from the journal, because listing workspaces would run the radar. */
 class Caves {
   readonly #home: TestHome;
   readonly #names = new Map<string, string>();
@@ -30,7 +30,7 @@ class Caves {
     return lines.map((line) => (JSON.parse(line) as AnyEvent).data as EventData<"workspace.conflicts_changed">);
   }
 
-  /** What was told last of each: `one: two(a.txt) base(b.txt)`. */
+  /** The last report of each workspace: `one: two(a.txt) base(b.txt)`. */
   async told(): Promise<string[]> {
     const last = new Map((await this.events()).map(({ id, conflicts, base }) => [id as string, { conflicts, base }]));
     const lines = [...last].map(([id, { conflicts, base }]) => {
@@ -48,7 +48,7 @@ class Caves {
 
 const BOTH = ["one: two(a.txt)", "two: one(a.txt)"];
 
-test("what is not committed is compared too, as the last checkpoint has it (mend 20)", async () => {
+test("uncommitted changes are compared too, as of the last checkpoint (mend 20)", async () => {
   await using home = new TestHome();
   const caves = new Caves(home);
   const [one, two] = [await caves.create("one"), await caves.create("two")];
@@ -61,7 +61,7 @@ test("what is not committed is compared too, as the last checkpoint has it (mend
   await caves.until();
 });
 
-test("a stash that another workspace popped is told to agents and people, and can be brought back (mend 20)", async () => {
+test("a stash popped by another workspace is reported to agents and people, and can be recovered (mend 20)", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home, { "a.txt": "a\n" });
   const [one, two] = [await repository.workspace("one"), await repository.workspace("two")];
@@ -83,7 +83,7 @@ test("a stash that another workspace popped is told to agents and people, and ca
   await eventually(async () => (await told("message.queued")).filter((line) => line.includes("git stash apply")).length === 2 || undefined);
   repository.gitIn(one.path, "stash", "apply", commit);
   expect(readFileSync(path.join(one.path, "a.txt"), "utf8")).toBe("precious\n");
-  // Its own stash is nobody else's business.
+  // A workspace's own stash concerns no other.
   repository.gitIn(one.path, "stash");
   await eventually(() => repository.git("for-each-ref", "refs/holdfast/stashes/seen") !== "" || undefined);
   repository.gitIn(one.path, "stash", "pop");
@@ -91,7 +91,7 @@ test("a stash that another workspace popped is told to agents and people, and ca
   expect(await told("workspace.stash_taken")).toHaveLength(1);
 });
 
-test("a stash that another workspace popped and edited at once is recognised, and what is kept of it goes by age (mend 20)", async () => {
+test("a stash that another workspace popped and edited at once is recognised, and its copy is pruned by age (mend 20)", async () => {
   await using home = new TestHome();
   const lines = (...all: string[]) => `${all.join("\n")}\n`;
   const repository = new TestRepository(home, { "a.txt": lines("a", "b") });
@@ -101,7 +101,7 @@ test("a stash that another workspace popped and edited at once is recognised, an
   repository.gitIn(one.path, "stash");
   const commit = repository.git("rev-parse", "refs/stash");
   await eventually(() => repository.git("for-each-ref", "refs/holdfast/stashes/seen").includes(commit) || undefined);
-  // By a shell, so that no look comes in between.
+  // In one shell command, so that no check comes in between.
   execFileSync("sh", ["-c", "git stash pop --quiet && sed -i 's/work/edited/' a.txt && echo more >> a.txt"], { cwd: two.path });
   const [event] = await eventually(async () => {
     const told = (await home.ok(["events", "--type", "workspace.stash_taken"])).split("\n").filter(Boolean);
@@ -116,7 +116,7 @@ test("a stash that another workspace popped and edited at once is recognised, an
   expect(kept()).toBe("");
 });
 
-test("two agents that commit the same line are seen without anybody asking, in ls and show too, and no more when it is resolved (CAVE-09 workspaces)", async () => {
+test("two agents that commit the same line are reported unasked, also in ls and show, until it is resolved (CAVE-09 workspaces)", async () => {
   await using home = new TestHome();
   const caves = new Caves(home);
   const [one, two] = [await caves.create("one"), await caves.create("two")];
@@ -132,7 +132,7 @@ test("two agents that commit the same line are seen without anybody asking, in l
   expect(await home.ok(["workspace", "ls"])).toMatch(/CONFLICTS\n.* two \(a\.txt\)\n.* one \(a\.txt\)\n/);
   expect(await home.ok(["workspace", "show", "one"])).toContain("with two: a.txt");
 
-  // By plain git, from outside: the base moves on as well.
+  // With plain git, from outside: the base changes as well.
   caves.repository.commit({ "a.txt": "main\n" }, "of the base");
   await caves.until("one: two(a.txt) base(a.txt)", "two: one(a.txt) base(a.txt)");
   expect(await home.ok(["workspace", "show", "two"])).toContain("with main: a.txt");
@@ -143,7 +143,7 @@ test("two agents that commit the same line are seen without anybody asking, in l
   expect(await home.ok(["workspace", "show", "one"])).not.toContain("conflict");
 });
 
-test("a daemon that was killed tells at its next start what happened meanwhile, and nothing twice", async () => {
+test("the next daemon reports conflicts from while none ran, and none twice", async () => {
   await using home = new TestHome();
   const caves = new Caves(home);
   const [one, two] = [await caves.create("one"), await caves.create("two")];
@@ -160,7 +160,7 @@ test("a daemon that was killed tells at its next start what happened meanwhile, 
   expect((await caves.events()).length).toBe(4);
 });
 
-test("whatever is committed while daemons are killed, what is told in the end is what git says, and never the same twice in a row", async () => {
+test("after any commits under daemon kills, the final report matches git, and no report is repeated", async () => {
   await using home = new TestHome();
   const caves = new Caves(home);
   const { repository } = caves;
@@ -183,7 +183,7 @@ test("whatever is committed while daemons are killed, what is told in the end is
   }
 });
 
-/** What git says of each pair, and of each with the base, in the words of `told`. */
+/** git's own result for each pair and for each with the base, in the format of `told`. */
 function truth(repository: TestRepository, trees: ReadonlyMap<string, string>): string[] {
   const files = (ours: string, theirs: string) => {
     const args = ["merge-tree", "--write-tree", "--name-only", "--no-messages", ours, theirs];
@@ -198,7 +198,7 @@ function truth(repository: TestRepository, trees: ReadonlyMap<string, string>): 
   });
 }
 
-test("packed refs, a renamed branch and another one that is checked out change nothing of what is seen", async () => {
+test("packed refs, a renamed branch and another checkout do not disturb the reports", async () => {
   await using home = new TestHome();
   const caves = new Caves(home);
   const { repository } = caves;
@@ -217,7 +217,7 @@ test("packed refs, a renamed branch and another one that is checked out change n
   await caves.until();
 });
 
-test("whoever lists workspaces right after a commit sees what it conflicts with", async () => {
+test("a list of workspaces right after a commit shows its conflicts", async () => {
   await using home = new TestHome();
   const caves = new Caves(home);
   const [one, two] = [await caves.create("one"), await caves.create("two")];
@@ -226,7 +226,7 @@ test("whoever lists workspaces right after a commit sees what it conflicts with"
   expect((await home.json<Workspace[]>(["workspace", "ls"])).map(({ conflicts }) => conflicts.length)).toEqual([1, 1]);
 });
 
-test("while nobody commits, the radar takes no time, whatever else is done in the workspaces", async () => {
+test("without commits the radar takes no CPU time, whatever else happens in the workspaces", async () => {
   await using home = new TestHome();
   const caves = new Caves(home);
   const trees = [await caves.create("one"), await caves.create("two"), await caves.create("three")];
@@ -235,10 +235,10 @@ test("while nobody commits, the radar takes no time, whatever else is done in th
   const pid = await home.daemonPid();
   const cpu = () => {
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-    // Its own, and of the processes it has waited for: in ticks of 10 ms.
+    // CPU ticks of 10 ms: its own, and those of child processes it has waited for.
     return { own: Number(fields[11]) + Number(fields[12]), children: Number(fields[13]) + Number(fields[14]) };
   };
-  // What the last commit set off has ended.
+  // The work after the last commit has ended.
   await eventually(async () => {
     const { children } = cpu();
     await delay(1000);
@@ -246,22 +246,22 @@ test("while nobody commits, the radar takes no time, whatever else is done in th
   });
   const before = cpu();
   const began = performance.now();
-  // What is done all the time and is no commit.
+  // Common operations that are not commits.
   for (let round = 0; round < 20; round++) {
     for (const tree of trees) caves.repository.gitIn(tree, "status");
     await delay(50);
   }
   const after = cpu();
-  // Once for each round would be twenty times two processes.
+  // One check per round would be twenty times two processes.
   expect(after.children - before.children).toBeLessThan(8);
-  // What a daemon does all the time is more where all this takes longer.
+  // A daemon's regular work grows with the elapsed time.
   expect(after.own - before.own).toBeLessThan(30 + (performance.now() - began) / 200);
 });
 
-test("where the system has no watches to give, conflicts are found when somebody asks, and the log says so once", async () => {
+test("without inotify watches, conflicts are found on request, and the log says so once", async () => {
   await using home = new TestHome();
   const caves = new Caves(home);
-  // Its daemon and what that starts are in a namespace of users that has no watches to give.
+  // The daemon and its processes run in a user namespace without inotify watches.
   const script = 'echo 0 > /proc/sys/user/max_inotify_watches && exec "$0" up';
   const child = spawn("unshare", ["--user", "--map-root-user", "sh", "-c", script, HOLDFAST], { env: home.env, stdio: "ignore" });
   expect((await once(child, "exit"))[0]).toBe(0);
@@ -274,7 +274,7 @@ test("where the system has no watches to give, conflicts are found when somebody
   expect(log.filter((line) => line.includes("are checked only on request")).length).toBe(1);
 });
 
-test("nothing is left of the merges that were tried", async () => {
+test("trial merges leave nothing behind", async () => {
   await using home = new TestHome();
   const caves = new Caves(home);
   const objects = () => caves.repository.git("count-objects", "-v");

@@ -13,7 +13,7 @@ async function told(home: RebootedHome, name: string, word: string, host: string
   return home.until(name, ({ status, turns }) => status === "idle" && turns === 1);
 }
 
-test("after a reboot the first look says that sessions were lost with the machine, and restore brings them back (SYM-06 resume)", async () => {
+test("after a reboot the first command reports the lost sessions, and restore brings them back (SYM-06 resume)", async () => {
   await using home = new RebootedHome();
   const sun = await told(home, "sun", "speak of the sun", "tmux");
   const sea = await told(home, "sea", "speak of the sea", "native");
@@ -32,7 +32,7 @@ test("after a reboot the first look says that sessions were lost with the machin
   expect(await home.ok(["status"])).not.toContain("lost");
 });
 
-test("what was ended by a shutdown in order is brought back too, and what had been stopped before is not", async () => {
+test("sessions ended by a clean shutdown are restored too, but not those stopped before", async () => {
   await using home = new RebootedHome();
   const sun = await told(home, "sun", "speak of the sun", "tmux");
   const sea = await told(home, "sea", "speak of the sea", "native");
@@ -47,13 +47,13 @@ test("what was ended by a shutdown in order is brought back too, and what had be
   expect(outcomes(await home.json<Restored>(["restore"]))).toEqual(["sun back", "sea back"]);
 });
 
-test("an adopted agent that went down with the machine is restored from its conversation, as a run of Holdfast's own", async () => {
+test("an adopted agent lost in a reboot is restored from its conversation, as a run of Holdfast", async () => {
   await using home = new RebootedHome();
   using tmux = new OwnTmux(home);
   tmux.type("actor --resume conversation-4711");
   await eventually(() => /^ready/m.test(tmux.screen()));
   await home.ok(["adopt", "--tmux", `${tmux.name}:work`, "--name", "mine"]);
-  // In this order: a daemon would see the agent end, and say so.
+  // In this order: a daemon would see the agent end and record it.
   await home.killDaemon();
   tmux.run("kill-server");
   await home.anotherBoot();

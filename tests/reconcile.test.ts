@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { eventually, TestHome } from "./home.ts";
 import { lives } from "./proc.ts";
 
-/** The requirement names it. */
+/** From the requirement. */
 const NOTICED_MS = 1000;
 
 function start(home: TestHome, host: string, script: string, name: string): Promise<Session> {
@@ -19,7 +19,7 @@ async function keeperOf(home: TestHome, host: string): Promise<number> {
   return (JSON.parse(readFileSync(path.join(home.path, "holders", file), "utf8")) as { pid: number }).pid;
 }
 
-/** How long after `act` the journal says that the session has ended. */
+/** The time from `act` until the journal records the session's end. */
 async function noticedAfter(home: TestHome, id: string, act: () => void): Promise<{ ms: number; data: Record<string, unknown> }> {
   using client = home.client();
   const { cursor } = await client.call("listSessions", {});
@@ -56,7 +56,7 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     expect(await start(home, host, "exec sleep 60", "next")).toMatchObject({ status: "working" });
   });
 
-  test("a keeper that died with the daemon is found lost by the next one, whatever has its pid now (SYM-04 hosts)", async () => {
+  test("the next daemon marks a session lost whose keeper died with the daemon, whatever process has its pid now (SYM-04 hosts)", async () => {
     await using home = new TestHome();
     const session = await start(home, host, "exec sleep 60", "kept");
     const keeper = await keeperOf(home, host);
@@ -77,7 +77,7 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     expect(await home.ok(["logs", "late"])).toBe("late\n");
   });
 
-  test("a run that no record knows is reported, left alone, and adopted or stopped on request (SYM-04 hosts)", async () => {
+  test("an unrecorded run is reported, left running, and adopted or stopped on request (SYM-04 hosts)", async () => {
     await using home = new TestHome();
     const adopted = await start(home, host, "while :; do echo tick; sleep 0.2; done", "adopted");
     const stopped = await start(home, host, "exec sleep 60", "stopped");
@@ -106,7 +106,7 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     await home.ok(["stop", "adopted"]);
   });
 
-  test("one whose files are gone too goes on, and is said to be only stoppable", async () => {
+  test("a run whose files are gone too keeps running, and is reported as only stoppable", async () => {
     await using home = new TestHome();
     const { id, pid } = await start(home, host, "exec sleep 60", "it");
     await home.ok(["down"]);

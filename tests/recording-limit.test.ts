@@ -7,14 +7,14 @@ import { eventually, HOLDFAST, TestHome } from "./home.ts";
 
 const MB = 1 << 20;
 
-/** Numbered lines of 32 bytes: what a byte of the recording must be follows from its offset. */
+/** Numbered lines of 32 bytes: the offset determines each byte of the recording. */
 const LINE = 32;
 
 function lineAt(offset: number): string {
   return `${String(offset / LINE).padStart(29, "0")}.\r\n`;
 }
 
-/** A script that says so many megabytes of them, from a file. */
+/** A script that prints that many megabytes of lines, from a file. */
 function flood(home: TestHome, megabytes: number): string {
   const file = path.join(home.root, `${megabytes}.txt`);
   writeFileSync(file, Array.from({ length: (megabytes * MB) / LINE }, (_, index) => lineAt(index * LINE)).join(""));
@@ -47,7 +47,7 @@ function raw(home: TestHome, name: string): Buffer {
 }
 
 describe.each(["tmux", "native"])("on the %s host", (host) => {
-  test("of a flood beyond the limit the newest is kept, byte for byte at its offset, and the rest is told of", async () => {
+  test("beyond the limit the newest output is kept at its exact offset, and the cut is reported", async () => {
     await using home = new TestHome();
     await home.run(flood(home, 12), "--host", host, "--name", "flood", "--recording-limit", "4M");
     const session = await home.ended("flood");
@@ -71,13 +71,13 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     expect(await home.ok(["show", "flood"])).toContain(`the newest 4 MB of each run; the first ${begins / MB} MB were deleted`);
 
     const cuts = await events(home, "flood", "recording.cut");
-    // Few: each takes an eighth of the limit, or a whole segment. How many, is by how fast it came.
+    // Each cut removes an eighth of the limit or a whole segment; their number depends on the output's speed.
     expect(cuts.filter(({ data }) => Number(data.bytes) < MB)).toEqual([]);
     expect(cuts.reduce((sum, { data }) => sum + Number(data.bytes), 0)).toBe(begins);
     expect(cuts.at(-1)?.data).toEqual({ run: 1, offset: begins, bytes: expect.any(Number), limit: 4 * MB, outputPath: session.outputPath });
   });
 
-  test("a reader before the beginning is refused with where it is now; one that names no place gets what is there", async () => {
+  test("a reader before the first offset is refused with the current one; a reader without an offset gets all that is there", async () => {
     await using home = new TestHome();
     await home.run(flood(home, 6), "--host", host, "--name", "flood", "--recording-limit", "2M");
     const { recordingCutBytes: begins } = await home.ended("flood");
@@ -94,7 +94,7 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     expect(await client.call("getRecording", { params: { ref: "flood" } })).toMatchObject({ begins, bytes: 6 * MB, limitBytes: 2 * MB });
   });
 
-  test("what grew while no daemon ran is cut when one comes, and what a daemon cut before it died is told by the next", async () => {
+  test("growth without a daemon is cut by the next one, which also reports a cut that a killed daemon made", async () => {
     await using home = new TestHome();
     const go = path.join(home.root, "go");
     const session = await home.run(
@@ -115,12 +115,12 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     await home.killDaemon();
     expect((await home.session("flood")).recordingCutBytes).toBe(9 * MB);
     expect(await events(home, "flood", "recording.cut")).toHaveLength(1);
-    // What the screen shows is not lost with what is deleted, also where it is read back from the recording.
+    // The screen survives a cut, even when it is rebuilt from the recording.
     await eventually(async () => (await home.ok(["screen", "flood"])).includes(lineAt(12 * MB - LINE).trim()));
   });
 });
 
-/** Everything a process prints, as it comes. */
+/** The output of a process as it arrives. */
 function outputOf(child: ChildProcessWithoutNullStreams): { text: string; ended: Promise<number | null> } {
   const output = { text: "", ended: new Promise<number | null>((resolve) => child.on("close", resolve)) };
   child.stdout.setEncoding("latin1").on("data", (chunk: string) => {
@@ -129,7 +129,7 @@ function outputOf(child: ChildProcessWithoutNullStreams): { text: string; ended:
   return output;
 }
 
-test("a follower that the limit overtakes is told, and goes on with what is there", async () => {
+test("a follower overtaken by the limit gets a note, and continues with the remaining output", async () => {
   await using home = new TestHome();
   const go = path.join(home.root, "go");
   await home.run(`echo first; while ! [ -e ${go} ]; do sleep 0.02; done; ${flood(home, 24)}`, "--name", "flood", "--recording-limit", "4M");
@@ -143,19 +143,19 @@ test("a follower that the limit overtakes is told, and goes on with what is ther
   expect(await follower.ended).toBe(0);
   const [first, ...rest] = Buffer.from(follower.text, "latin1").toString("utf8").trimEnd().split("\n");
   expect(first).toBe("first");
-  // Once, or again while it catches up.
+  // Once, or several times while the follower catches up.
   const isNote = (line: string) => line.includes("output were deleted (limit 4 MB)");
   const [note, lastNote] = [rest.findIndex(isNote), rest.findLastIndex(isNote)];
   expect(note).toBeGreaterThanOrEqual(0);
   expect(rest.at(-1)).toBe(lineAt(24 * MB - LINE).trim());
-  // In order, and nothing twice; the last line before what was deleted may be torn.
+  // In order and without duplicates; the last line before the cut may be torn.
   for (const part of [rest.slice(0, Math.max(0, note - 1)), rest.slice(lastNote + 1)]) {
     const numbers = part.map((line) => Number.parseInt(line, 10));
     expect(numbers).toEqual(numbers.map((_, index) => (numbers[0] ?? 0) + index));
   }
 });
 
-test("replay and export begin where the recording begins, say so, and miss nothing of the rest", async () => {
+test("replay and export start where the recording starts, say so, and miss nothing after that", async () => {
   await using home = new TestHome();
   await home.run(flood(home, 8), "--name", "flood", "--recording-limit", "4M");
   const { recordingCutBytes: begins } = await home.ended("flood");
@@ -174,7 +174,7 @@ test("replay and export begin where the recording begins, say so, and miss nothi
   expect(told).toContain(`its first ${begins / MB} MB had been deleted`);
 });
 
-test("the limit is configured for all, 64 MB without a word, and off for one that must keep everything", async () => {
+test("the limit is configurable, 64 MB by default, and can be off for one session", async () => {
   await using home = new TestHome();
   await home.run("exec sleep 1000", "--name", "usual");
   expect(await home.session("usual")).toMatchObject({ recordingLimitBytes: 64 * MB, recordingCutBytes: 0 });
@@ -182,7 +182,7 @@ test("the limit is configured for all, 64 MB without a word, and off for one tha
   const configuration = path.join(home.env.HOME ?? "", ".config/holdfast");
   execFileSync("mkdir", ["-p", configuration]);
   writeFileSync(path.join(configuration, "config.toml"), 'recording_limit = "2M"\n');
-  // Written once: a second time would truncate it while the first run reads it.
+  // Written once: a second write would truncate the file while the first run reads it.
   const script = `${flood(home, 6)}; exec sleep 1000`;
   await home.run(script, "--name", "as-configured");
   await home.run(script, "--name", "all", "--recording-limit", "off");

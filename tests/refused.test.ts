@@ -11,13 +11,13 @@ test.each([
   [["token", "ls", "--scope", "observer"], "create --scope"],
   [["up", "--insecure-public"], "--listen ADDRESS"],
   [["chat", "demo", "--base", "main", "-p", "x"], "--base needs --worktree"],
-])("a flag that would be ignored is refused: %j", async (args, what) => {
+])("a flag without effect is refused: %j", async (args, what) => {
   await using home = new TestHome();
   const { code, stderr } = await home.cli(args);
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(what) });
 });
 
-test("chat refuses a model that the agent does not offer, names those that it has, and leaves no session behind", async () => {
+test("chat refuses a model that the agent does not offer, lists the offered ones, and leaves no session behind", async () => {
   await using home = new TestHome();
   const { code, stdout, stderr } = await home.cli(["chat", "demo", "--model", "NONE", "-p", "say hello"]);
   expect({ code, stdout, stderr }).toEqual({

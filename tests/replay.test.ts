@@ -11,7 +11,7 @@ import type { Terminal } from "./terminal.ts";
 /** Four words, ten minutes apart. */
 const SLOW = { bytes: "one\r\ntwo\r\nthree\r\nfour\r\n", times: ["0 0 80x24", "0 5", "600000 10", "1200000 17", "1800000 23"] };
 
-/** A terminal with a session's replay on it, after a line that must be there again afterwards. */
+/** A terminal with a session's replay, after a line that must be back afterwards. */
 function replaying(home: TestHome, command: string, size: { columns?: number; rows?: number } = {}): Promise<Terminal> {
   return openTerminal(home, size).after(async (terminal) => {
     await prepare(terminal);
@@ -27,7 +27,7 @@ async function prepare(terminal: Terminal): Promise<void> {
   await terminal.shows(BEFORE);
 }
 
-/** The terminal's screen is what it was, it echoes, and its modes are off. */
+/** The terminal has its old screen, echoes, and its modes are off. */
 async function isAsFound(terminal: Terminal): Promise<void> {
   const screen = await terminal.shows(BEFORE);
   expect(screen).not.toMatch(/: playing|: the end/);
@@ -39,7 +39,7 @@ async function isAsFound(terminal: Terminal): Promise<void> {
   expect(terminal.tmux("display-message", "-p", "-t", "terminal", modes).trim()).toBe("0 1 0 0 0 0 1 0");
 }
 
-test("a replay goes at its pace; n goes to the next output, space pauses, + and - change the speed, q leaves", async () => {
+test("a replay keeps its pace; n skips to the next output, space pauses, + and - change the speed, q leaves", async () => {
   await using home = new TestHome();
   await endedWith(home, { name: "slow", ...SLOW });
   using terminal = await replaying(home, "slow", { columns: 120 });
@@ -95,7 +95,7 @@ test.each([
   await isAsFound(terminal);
 });
 
-test("Ctrl+Z gives the terminal back until fg, which shows the replay again", async () => {
+test("Ctrl+Z returns the terminal until fg, which shows the replay again", async () => {
   await using home = new TestHome();
   await endedWith(home, { name: "slow", ...SLOW });
   using terminal = await replaying(home, "slow");
@@ -109,7 +109,7 @@ test("Ctrl+Z gives the terminal back until fg, which shows the replay again", as
   await isAsFound(terminal);
 });
 
-test("a daemon that is killed does not disturb a replay", async () => {
+test("a daemon kill does not disturb a replay", async () => {
   await using home = new TestHome();
   await endedWith(home, { name: "slow", ...SLOW });
   using terminal = await replaying(home, "slow");
@@ -127,7 +127,7 @@ test("a daemon that is killed does not disturb a replay", async () => {
   expect(terminal.screen()).toMatch(/one\ntwo\nthree\nfour/);
 });
 
-test("nothing dangerous of a recording reaches the terminal, and no mode stays on", async () => {
+test("nothing dangerous in a recording reaches the terminal, and no mode stays on", async () => {
   await using home = new TestHome();
   const evil = [
     ...DANGEROUS.map(({ bytes }) => bytes),
@@ -148,14 +148,14 @@ test("nothing dangerous of a recording reaches the terminal, and no mode stays o
   const bytes = readFileSync(written, "utf8").replaceAll("\x1b", "␛");
   expect(bytes).toContain("bright");
   const sequences = [...new Set(bytes.match(/␛(?:\[[^@-~]*[@-~]|[^[])/g))];
-  // Places, erasing and colours; and the modes that were switched.
+  // Only positions, erasing and colours, plus the replay's own modes.
   const others = sequences.filter((sequence) => !/^␛\[[\d;]*[HGJKm]$/.test(sequence));
   expect(others.sort()).toEqual(["␛[?1049h", "␛[?1049l", "␛[?2026h", "␛[?2026l", "␛[?25h", "␛[?25l"]);
   expect([...new Set(bytes.match(/\p{Cc}/gu))].sort()).toEqual(["\n", "\r"]);
   expect(harmIn(bytes.replaceAll("\r", ""))).toEqual([]);
 });
 
-test("a recording larger than the terminal is shown around its cursor, and said to be cut off; resizes are followed", async () => {
+test("a recording larger than the terminal is shown around its cursor and marked as cropped; resizes are followed", async () => {
   await using home = new TestHome();
   const bytes = `${Array.from({ length: 39 }, (_, i) => `row ${i} ${"x".repeat(100)}end`).join("\r\n")}\r\nprompt>`;
   const small = `\x1b[2J\x1b[H${"y".repeat(50)}`;
@@ -173,7 +173,7 @@ test("a recording larger than the terminal is shown around its cursor, and said 
   await terminal.shows(/^y{40}\n^y{10}\n/m);
 });
 
-test("what has no times is played at once, and the screen says so", async () => {
+test("a recording without times is played at once, and the screen says so", async () => {
   await using home = new TestHome();
   const times = ["0 0 80x24", "0 5", "- 10", "3600000 10", "3600100 17"];
   await endedWith(home, { name: "gap", ...SLOW, times });
@@ -198,7 +198,7 @@ test("what has no times is played at once, and the screen says so", async () => 
   expect(steps.map(({ base64 = "" }) => Buffer.from(base64, "base64").toString()).join("")).toBe(SLOW.bytes);
 });
 
-test("without a terminal, and with what it does not understand, replay says what to do", async () => {
+test("without a terminal, and for invalid arguments, replay names the remedy", async () => {
   await using home = new TestHome();
   await endedWith(home, { name: "slow", ...SLOW });
   const hint = "print the text: holdfast logs slow; write a file: holdfast export slow --asciicast FILE";
@@ -213,7 +213,7 @@ test("without a terminal, and with what it does not understand, replay says what
   }
 });
 
-test("what still runs is played up to now, also what came since the last time was taken", async () => {
+test("a running session is played up to now, including output after the last time mark", async () => {
   await using home = new TestHome();
   await home.run("echo so far; exec sleep 1000", "--name", "live");
   await eventually(async () => (await home.ok(["logs", "live"])).includes("so far"));
@@ -227,7 +227,7 @@ test("what still runs is played up to now, also what came since the last time wa
   await terminal.shows("live is still running: holdfast attach live");
 });
 
-/** The terminal's shell, or a shell that this started, has one child: the replay. */
+/** The terminal's shell, or a shell below it, has one child: the replay. */
 function replayPid(terminal: Terminal): number {
   const processes = [...allProcesses().values()];
   let pid = terminal.shellPid;

@@ -30,7 +30,7 @@ test("a title names its proofs at its end", () => {
   expect(proofsIn("no proof (on tmux)")).toEqual([]);
 });
 
-test("a landed part that no passed test names is missing, and a name of no part is unknown", () => {
+test("a landed part without a passed test is missing, and a mark without a part is unknown", () => {
   const requirements: Requirement[] = [
     { id: "SYM-01", issue: "spine", text: "One." },
     { id: "SYM-02", issue: "spine", text: "Two." },

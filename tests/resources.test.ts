@@ -21,7 +21,7 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     expect((await home.json<Session[]>(["ls"]))[0]?.usage).toBeNull();
   });
 
-  test("a session above its memory limit is ended, and the limit is named as the cause (NEW-14 hosts)", async () => {
+  test("a session above its memory limit is ended, and the limit is recorded as the cause (NEW-14 hosts)", async () => {
     await using home = new TestHome();
     const hog = "x=$(head -c 150000000 /dev/zero | tr '\\0' x); sleep 60";
     await home.ok(["run", "--host", host, "--memory", "60M", "--name", "hog", "--", "sh", "-c", hog]);
@@ -35,7 +35,7 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
   });
 });
 
-test("a memory limit that is no size is refused", async () => {
+test("an invalid memory limit is refused", async () => {
   await using home = new TestHome();
   const refused = await home.cli(["run", "--memory", "lots", "--", "true"]);
   expect(refused.code).toBe(2);

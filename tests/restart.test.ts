@@ -32,16 +32,16 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
   });
 });
 
-describe("a daemon that is killed while it starts the next run", () => {
-  test.each(["tmux", "native"])("is followed by one that starts it, on the %s host (BG-16 durability)", async (host) => {
+describe("a daemon killed while it starts the next run", () => {
+  test.each(["tmux", "native"])("is replaced by one that starts it, on the %s host (BG-16 durability)", async (host) => {
     await using home = new TestHome();
     const script = "[ -e again ] && exit 0; touch again; exit 3";
     const { id } = await home.json<Session>(["run", "--host", host, "--restart", "on-failure", "--name", "it", "--", "sh", "-c", script]);
     const { pid, tmux } = await home.json<{ pid: number; tmux: { pid: number } }>(["status"]);
-    // What is to keep the run is stopped before it can start it, and goes with the daemon.
+    // The keeper is stopped before it can start the run, and is killed with the daemon.
     const keeper = host === "tmux" ? tmux.pid : await eventually(() => holderOf(`${id}/runs/2`), 20_000, 1);
     if (host === "tmux") {
-      // Not by commands: each takes a good part of the second that there is.
+      // Without commands, each of which takes a large part of the available second.
       using client = home.client();
       const now = () => client.call("getSession", { params: { ref: "it" } });
       await eventually(async () => (await now()).restartAt !== null, 20_000, 1);
@@ -65,13 +65,13 @@ describe("a daemon that is killed while it starts the next run", () => {
   });
 });
 
-/** A holder is there some time before its program. */
+/** A holder exists some time before its program. */
 function holderOf(directory: string): number | undefined {
   const holders = [...allProcesses().values()].filter(({ pid }) => argumentsOf(pid).some((word) => word.endsWith(directory)));
   return holders.find(({ zombie }) => !zombie)?.pid;
 }
 
-/** What a command prints, as it comes. */
+/** A command's output as it arrives. */
 function printed(home: TestHome, ...args: string[]): { text: string; ended: Promise<string> } {
   const child = home.start(args);
   const all = { text: "", ended: new Promise<string>((resolve) => child.on("close", () => resolve(all.text))) };
@@ -81,7 +81,7 @@ function printed(home: TestHome, ...args: string[]): { text: string; ended: Prom
   return all;
 }
 
-test("who waits for a session or follows it stays with it over its restarts, and ls and show say what is to come", async () => {
+test("wait and logs -f stay with a session across restarts, and ls and show announce the next run", async () => {
   await using home = new TestHome();
   const script = "echo hello; while ! [ -e begin ]; do sleep 0.02; done; [ -e go ] && echo done && exit 0; exit 3";
   await home.json(["run", "--restart", "on-failure", "--name", "it", "--", "sh", "-c", script]);
@@ -90,7 +90,7 @@ test("who waits for a session or follows it stays with it over its restarts, and
   const [follows, one] = [printed(home, "logs", "-f", "it"), printed(home, "logs", "-f", "--run", "1", "it")];
   await eventually(() => [follows, one].every(({ text }) => text.includes("hello")));
   writeFileSync(path.join(home.root, "begin"), "");
-  // A run is over at once, and the pause before the next is longer each time: 4 s after this one.
+  // A run ends at once, and each pause is longer than the last: 4 s after this one.
   await home.until("it", ({ runs, restartAt }) => runs === 3 && restartAt !== null);
   const told = async (what: RegExp, ...args: string[]) => {
     await eventually(async () => what.test(Object.values(await home.cli(args)).join()));
@@ -112,7 +112,7 @@ test("who waits for a session or follows it stays with it over its restarts, and
   expect(await one.ended).toBe("hello\n");
 });
 
-test("never means never, on-failure leaves a good end alone, always does not (SYM-13 hosts)", async () => {
+test("never does not restart, on-failure keeps a successful end, always restarts after it (SYM-13 hosts)", async () => {
   await using home = new TestHome();
   await home.json(["run", "--name", "never", "--", "sh", "-c", "exit 1"]);
   await home.json(["run", "--restart", "on-failure", "--name", "good", "--", "true"]);
@@ -123,7 +123,7 @@ test("never means never, on-failure leaves a good end alone, always does not (SY
   expect(await home.session("good")).toMatchObject({ runs: 1, status: "done", restartAt: null });
 });
 
-test("the pause doubles, and after five quick ends there is no further run (SYM-13 hosts)", async () => {
+test("the pause doubles, and after five quick exits there is no further run (SYM-13 hosts)", async () => {
   await using home = new TestHome();
   await start(home, "always", "exit 1");
   const given = await eventually(async () => {
@@ -141,19 +141,19 @@ test("the pause doubles, and after five quick ends there is no further run (SYM-
   expect(await home.ok(["show", "it"])).toMatch(/restart +always; gave up: it ended too often too quickly/);
 });
 
-test("who waits for what an agent does hears that its next run was called off", async () => {
+test("a wait for an agent's status ends when its next run is cancelled", async () => {
   await using home = new TestHome();
   configure(home, '[agents.quick]\ncommand = ["false"]\n[[agents.quick.screen]]\nline = "^ready"\nturn = "idle"\n');
   await home.ok(["spawn", "quick", "--name", "it", "--restart", "always"]);
   await home.until("it", ({ runs, restartAt }) => runs === 3 && restartAt !== null);
   const waiting = home.cli(["wait", "it", "--for", "idle", "--timeout", "1h"]);
-  // It follows by then.
+  // The wait follows the session by then.
   for (let asked = 0; asked < 3; asked++) await home.session("it");
   await home.ok(["stop", "it"]);
   expect(await waiting).toMatchObject({ code: 6, stderr: expect.stringContaining("before that") });
 });
 
-test("a restart that is due survives kill -9 of the daemon, is listed, and is called off by stop (SYM-13 hosts)", async () => {
+test("a due restart survives kill -9 of the daemon, is listed, and is cancelled by stop (SYM-13 hosts)", async () => {
   await using home = new TestHome();
   await start(home, "always", "exit 1");
   await home.until("it", ({ runs, restartAt }) => runs === 2 && restartAt !== null);
@@ -167,7 +167,7 @@ test("a restart that is due survives kill -9 of the daemon, is listed, and is ca
   await home.ok(["rm", "it"]);
 });
 
-test("a session that was stopped stays stopped (SYM-13 hosts)", async () => {
+test("a stopped session stays stopped (SYM-13 hosts)", async () => {
   await using home = new TestHome();
   await start(home, "always", "exec sleep 60");
   await home.ok(["stop", "it"]);

@@ -13,7 +13,7 @@ async function told(home: TestHome, name: string, word: string, ...flags: string
 type Restored = { generation: number | null; items: RestoreItem[] };
 
 describe.each(["tmux", "native"])("on the %s host", (host) => {
-  test("after everything that belongs to a home was killed, restore brings it back from the disk alone, and says what did not and why (NEW-02 resume)", async () => {
+  test("after a kill of all processes, restore brings sessions back from disk alone, and names each failure with its reason (NEW-02 resume)", async () => {
     await using home = new TestHome();
     const sun = await told(home, "sun", "speak of the sun", "--host", host);
     const sea = await told(home, "sea", "speak of the sea", "--host", host);
@@ -50,7 +50,7 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
   });
 });
 
-test("what was lost is written down once, and a restore that went wrong can be repeated with the conversations of then", async () => {
+test("losses are recorded once, and a failed restore can be repeated with the same conversations", async () => {
   await using home = new TestHome();
   const before = await told(home, "api", "remember the tides", "--host", "native");
   await pullThePlug(home);
@@ -68,7 +68,7 @@ test("what was lost is written down once, and a restore that went wrong can be r
   expect(await home.ok(["restore", "ls"])).toContain("their keeper vanished");
 });
 
-test('with restore = "auto" the daemon does it at its start, and after a few tries in vain leaves it to a person', async () => {
+test('with restore = "auto" the daemon restores at its start, and gives up after a few failed tries', async () => {
   await using home = new TestHome();
   const configuration = path.join(home.env.HOME ?? "", ".config/holdfast");
   mkdirSync(configuration, { recursive: true });
@@ -90,7 +90,7 @@ test('with restore = "auto" the daemon does it at its start, and after a few tri
   expect(await home.session("api")).toMatchObject({ runs: 4, conversation: before.conversation });
 });
 
-test("one that comes up and waits for a login or for trust is not called back, and what can be foreseen is said before", async () => {
+test("a session that starts and waits for a login or for trust is not reported as restored, and --dry-run predicts known failures", async () => {
   await using home = new TestHome();
   home.env.XDG_CONFIG_HOME = path.join(home.root, "configuration");
   mkdirSync(path.join(home.env.XDG_CONFIG_HOME, "holdfast"), { recursive: true });
@@ -130,7 +130,7 @@ turn = "idle"
   ]);
 });
 
-test("what was in the middle of a turn is said to have been, with what has it go on", async () => {
+test("a session lost during a turn is reported as such, with the command that continues it", async () => {
   await using home = new TestHome();
   await told(home, "api", "remember the tides", "--host", "native");
   await home.ok(["send", "api", "talk 60s"]);
@@ -147,7 +147,7 @@ test("what was in the middle of a turn is said to have been, with what has it go
   ]);
 });
 
-test("a restore by itself that would try nothing leaves no trace", async () => {
+test("an automatic restore without candidates leaves no trace", async () => {
   await using home = new TestHome();
   await home.run("exec sleep 1000", "--name", "cmd", "--host", "native");
   await pullThePlug(home);

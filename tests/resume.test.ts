@@ -6,30 +6,27 @@ import { eventually, TestHome } from "./home.ts";
 
 const HOSTS = ["tmux", "native"] as const;
 
-/** A demo agent that has said a word. */
+/** A demo agent after one turn. */
 async function told(home: TestHome, name: string, word: string, ...flags: string[]): Promise<Session> {
   await home.ok(["spawn", "demo", "--name", name, "--prompt", word, ...flags, "--", "--fast"]);
   return home.until(name, ({ status, turns }) => status === "idle" && turns === 1);
 }
 
-test.each(HOSTS)(
-  "after a stop, resume starts the next run with the same conversation, which goes on, on %s (SYM-06 resume)",
-  async (host) => {
-    await using home = new TestHome();
-    const before = await told(home, "api", "remember the tides", "--host", host, "--role", "tester");
-    await home.ok(["stop", "api"]);
-    const resumed = await home.json<Session & { resumed: string }>(["resume", "api"]);
-    expect(resumed).toMatchObject({ id: before.id, runs: 2, conversation: before.conversation, resumed: "conversation", role: "tester" });
-    await home.until("api", ({ status }) => status === "idle");
-    expect(await home.ok(["screen", "api"])).toContain("remember the tides");
-    const answer = await home.json<{ reply: string }>(["send", "api", "and the moon", "--wait"]);
-    expect(answer.reply).toContain("Turn 2:");
-    expect((await home.session("api")).turns).toBe(2);
-    expect((await home.cli(["resume", "api"])).code).toBe(6);
-  },
-);
+test.each(HOSTS)("after a stop, resume starts the next run with the same conversation, on %s (SYM-06 resume)", async (host) => {
+  await using home = new TestHome();
+  const before = await told(home, "api", "remember the tides", "--host", host, "--role", "tester");
+  await home.ok(["stop", "api"]);
+  const resumed = await home.json<Session & { resumed: string }>(["resume", "api"]);
+  expect(resumed).toMatchObject({ id: before.id, runs: 2, conversation: before.conversation, resumed: "conversation", role: "tester" });
+  await home.until("api", ({ status }) => status === "idle");
+  expect(await home.ok(["screen", "api"])).toContain("remember the tides");
+  const answer = await home.json<{ reply: string }>(["send", "api", "and the moon", "--wait"]);
+  expect(answer.reply).toContain("Turn 2:");
+  expect((await home.session("api")).turns).toBe(2);
+  expect((await home.cli(["resume", "api"])).code).toBe(6);
+});
 
-test("killed with its daemon and its keeper, it goes on from what is on the disk alone (SYM-06 resume)", async () => {
+test("after a kill of agent, daemon and keeper the conversation continues from disk alone (SYM-06 resume)", async () => {
   await using home = new TestHome();
   const before = await told(home, "api", "remember the tides", "--host", "native");
   await home.killDaemon();
@@ -42,23 +39,20 @@ test("killed with its daemon and its keeper, it goes on from what is on the disk
   expect(await home.ok(["screen", "api"])).toContain("remember the tides");
 });
 
-test.each(HOSTS)(
-  "an agent that crashed goes on with its conversation, also in the middle of a turn, on %s (SYM-06 resume)",
-  async (host) => {
-    await using home = new TestHome();
-    const before = await told(home, "api", "remember the tides", "--host", host);
-    await home.ok(["send", "api", "talk 60s"]);
-    const { pid } = await home.until("api", ({ status, turns }) => status === "working" && turns === 2);
-    process.kill(pid ?? 0, "SIGKILL");
-    expect(await home.ended("api")).toMatchObject({ status: "failed", exit: { signal: "SIGKILL" } });
-    expect(await home.ok(["resume", "api"])).toContain(`continues its conversation ${before.conversation}`);
-    await home.until("api", ({ status }) => status === "idle");
-    const screen = await home.ok(["screen", "api"]);
-    expect([screen.includes("remember the tides"), screen.includes("talk 60s")]).toEqual([true, true]);
-  },
-);
+test.each(HOSTS)("a crashed agent resumes its conversation, even in the middle of a turn, on %s (SYM-06 resume)", async (host) => {
+  await using home = new TestHome();
+  const before = await told(home, "api", "remember the tides", "--host", host);
+  await home.ok(["send", "api", "talk 60s"]);
+  const { pid } = await home.until("api", ({ status, turns }) => status === "working" && turns === 2);
+  process.kill(pid ?? 0, "SIGKILL");
+  expect(await home.ended("api")).toMatchObject({ status: "failed", exit: { signal: "SIGKILL" } });
+  expect(await home.ok(["resume", "api"])).toContain(`continues its conversation ${before.conversation}`);
+  await home.until("api", ({ status }) => status === "idle");
+  const screen = await home.ok(["screen", "api"]);
+  expect([screen.includes("remember the tides"), screen.includes("talk 60s")]).toEqual([true, true]);
+});
 
-test("two sessions of one agent in one directory hold two conversations, each by its name (SYM-08 resume)", async () => {
+test("two sessions of one agent in one directory have two conversations, each under its name (SYM-08 resume)", async () => {
   await using home = new TestHome();
   await told(home, "sun", "speak of the sun");
   await told(home, "sea", "speak of the sea");
@@ -75,7 +69,7 @@ test("two sessions of one agent in one directory hold two conversations, each by
   }
 });
 
-test("--fresh begins a new conversation and says so; the one before is kept and can be gone on with", async () => {
+test("--fresh starts a new conversation and says so; the old one is kept and can be resumed", async () => {
   await using home = new TestHome();
   const before = await told(home, "api", "remember the tides");
   await home.ok(["stop", "api"]);
@@ -93,7 +87,7 @@ test("--fresh begins a new conversation and says so; the one before is kept and 
   expect((await home.cli(["resume", "api", "--conversation", "nonsense"])).code).toBe(6);
 });
 
-test("a conversation in which nothing was said is not gone on with: the next one begins anew, without the first prompt, and the way back is named", async () => {
+test("an empty conversation is not resumed: a new one starts without the first prompt, and the command to go back is named", async () => {
   await using home = new TestHome();
   const before = await told(home, "api", "remember the tides");
   await home.ok(["stop", "api"]);
@@ -112,7 +106,7 @@ test("a conversation in which nothing was said is not gone on with: the next one
   expect(await home.ok(["show", "api"])).not.toContain(empty.conversation);
 });
 
-test("an agent of which nobody can see what it does goes on with its conversation", async () => {
+test("an agent with unknown status resumes its conversation", async () => {
   await using home = new TestHome();
   home.env.XDG_CONFIG_HOME = path.join(home.root, "configuration");
   mkdirSync(path.join(home.env.XDG_CONFIG_HOME, "holdfast"), { recursive: true });
@@ -125,7 +119,7 @@ test("an agent of which nobody can see what it does goes on with its conversatio
   await eventually(async () => (await home.ok(["screen", "dark"])).includes(`words: --resume ${conversation}`));
 });
 
-test("a resume that fails erases nothing: the conversation is tried again, and goes on once it can (NEW-02 resume)", async () => {
+test("a failed resume erases nothing: the conversation is tried again, and continues once it can (NEW-02 resume)", async () => {
   await using home = new TestHome();
   const before = await told(home, "api", "remember the tides");
   await home.ok(["stop", "api"]);
@@ -141,7 +135,7 @@ test("a resume that fails erases nothing: the conversation is tried again, and g
   expect(await home.until("api", ({ status }) => status === "idle")).toMatchObject({ runs: 4, conversation: before.conversation });
 });
 
-test("a resume whose agent ends at once says so with its last lines; one that shows nothing yet is not called ready (mend 13)", async () => {
+test("a resume whose agent exits at once reports its last lines; an agent without output is not called ready (mend 13)", async () => {
   await using home = new TestHome();
   const marks = path.join(home.root, "marks");
   mkdirSync(marks);
@@ -161,7 +155,7 @@ test("a resume whose agent ends at once says so with its last lines; one that sh
   expect(await home.json(["resume", "api", "--no-wait"])).toMatchObject({ state: "starting", lines: [], runs: 3 });
 });
 
-test("a resume of a command that ends at once says how it ended, and fails with it; one that works on is not waited for (mend 13)", async () => {
+test("a resumed command that exits at once reports its exit and fails; one that keeps running is not awaited (mend 13)", async () => {
   await using home = new TestHome();
   const mode = path.join(home.root, "mode");
   writeFileSync(mode, "exit 0");
@@ -178,7 +172,7 @@ test("a resume of a command that ends at once says how it ended, and fails with 
   expect(await home.ok(["resume", "cmd"])).toBe("cmd is running its command again (run 4)\n");
 });
 
-test("an agent that had no turn begins anew, a command is run again, and a prompt is said once it is ready", async () => {
+test("an agent without turns starts a new conversation, a command runs again, and a prompt is sent once the agent is ready", async () => {
   await using home = new TestHome();
   await home.ok(["spawn", "demo", "--name", "new", "--", "--fast"]);
   await home.until("new", ({ status }) => status === "idle");
@@ -193,7 +187,7 @@ test("an agent that had no turn begins anew, a command is run again, and a promp
   expect(await home.ok(["screen", "new"])).toContain("hello there");
 });
 
-test("when the journal is lost with all its backups, a session goes on with the conversation that its files name", async () => {
+test("when the journal and all backups are lost, a session resumes the conversation that its files name", async () => {
   await using home = new TestHome();
   const before = await told(home, "api", "remember the tides");
   await home.ok(["stop", "api"]);
@@ -205,7 +199,7 @@ test("when the journal is lost with all its backups, a session goes on with the 
   expect(await home.ok(["screen", "api"])).toContain("remember the tides");
 });
 
-test("a directory that is gone is told, and nothing is started", async () => {
+test("a missing directory is reported, and nothing starts", async () => {
   await using home = new TestHome();
   const place = path.join(home.root, "place");
   mkdirSync(place);
@@ -219,7 +213,7 @@ test("a directory that is gone is told, and nothing is started", async () => {
   expect(readdirSync(path.join(home.path, "sessions")).length).toBe(1);
 });
 
-test("a rotated key is given with --env, to resume and to a conversation that is there, and is in no journal (mend 16)", async () => {
+test("a rotated key is passed with --env, to resume and to a running conversation, and is in no event (mend 16)", async () => {
   await using home = new TestHome();
   await home.ok(["spawn", "--chat", "demo", "--name", "talk", "--env", "API_KEY=old-secret"]);
   expect(await home.ok(["chat", "talk", "-p", "env API_KEY"])).toBe("old-secret\n");
@@ -234,7 +228,7 @@ test("a rotated key is given with --env, to resume and to a conversation that is
   expect(await home.ok(["chat", "talk", "-p", "env API_KEY"])).toBe("newest-secret\n");
   const { id } = await home.session("talk");
   expect(statSync(path.join(home.path, "sessions", id, "env")).mode & 0o777).toBe(0o600);
-  // But for what the agent itself was told to say.
+  // Except for the text that the agent was told to say.
   const facts = (await home.ok(["events"])).split("\n").filter((line) => !/"(session\.replied|turn\.ended|message\.replied)"/.test(line));
   expect(facts.join("\n")).not.toMatch(/new(est)?-secret/);
   const refused = await home.cli(["chat", "talk", "--cwd", "/", "-p", "hello"]);
@@ -244,14 +238,14 @@ test("a rotated key is given with --env, to resume and to a conversation that is
   expect(kept).toMatchObject({ code: 2, stderr: expect.stringContaining("the variable HOLDFAST_TOKEN cannot be set") });
 });
 
-test("a budget is changed for a conversation that runs (mend 16)", async () => {
+test("the budget of a running conversation can be changed (mend 16)", async () => {
   await using home = new TestHome();
   await home.ok(["spawn", "--chat", "demo", "--name", "talk", "--budget", "turns=9"]);
   await home.ok(["chat", "talk", "--budget", "cost=2,turns=off", "-p", "say hi"]);
   expect((await home.session("talk")).budget?.limits).toMatchObject([{ limit: "cost", allowed: 2 }]);
 });
 
-test("a conversation that cannot be opened joins no group, and one that fails to join is in none of them (mend 16)", async () => {
+test("a conversation that cannot be opened joins no group, and a conversation that fails to join is in no group (mend 16)", async () => {
   await using home = new TestHome();
   await home.ok(["spawn", "--chat", "demo", "--name", "talk"]);
   await home.ok(["spawn", "--chat", "demo", "--name", "other"]);
@@ -268,7 +262,7 @@ test("a conversation that cannot be opened joins no group, and one that fails to
   expect((await home.session("talk")).groups).toEqual(["team"]);
 });
 
-test("a conversation that was stopped before its agent opened one is simply resumed (mend 21)", async () => {
+test("a conversation stopped before its agent opened one resumes normally (mend 21)", async () => {
   await using home = new TestHome();
   const bin = path.join(home.root, "agent");
   const file = path.join(home.env.HOME ?? "", ".config/holdfast/config.toml");
@@ -281,6 +275,6 @@ test("a conversation that was stopped before its agent opened one is simply resu
   using client = home.client();
   const resumed = await client.call("resumeSession", { params: { ref: "talk" }, body: {} });
   expect(resumed).toMatchObject({ resumed: "fresh", prompt: null });
-  // The words that its first run had are not said again.
+  // The prompt of its first run is not repeated.
   expect(await home.session("talk")).toMatchObject({ runs: 2, turns: 1 });
 });

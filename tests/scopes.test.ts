@@ -1,4 +1,4 @@
-/** Every endpoint, asked by everybody who can ask: generated from the contract, so that a new endpoint is tried the day it is added. */
+/** Every endpoint, called by every kind of principal: generated from the contract, so that a new endpoint is included automatically. */
 import type { NewToken, Session, Workspace } from "@holdfast/contract";
 import { ENDPOINTS, type Endpoint, type EndpointName, grants, SCOPES, type Scope } from "@holdfast/contract";
 import { openHome } from "@holdfast/platform";
@@ -8,7 +8,7 @@ import { eventually, TestHome } from "./home.ts";
 
 const endpoints = Object.entries(ENDPOINTS) as [EndpointName, Endpoint][];
 
-/** What is asked changes nothing: a body that no endpoint takes, and names that nobody has. Who may not ask is told so before that. */
+/** The requests change nothing: an invalid body, and unknown names. A caller without the right is refused before that. */
 async function ask(
   transport: Transport,
   { method, path, body }: Endpoint,
@@ -32,7 +32,7 @@ class Doors {
     this.#url = url;
   }
 
-  /** Both doors, as whoever has this token. */
+  /** Both transports, with this token. */
   as(token: string | undefined): [string, Transport][] {
     return [
       ["unix", unixTransport(openHome(this.home.env).daemonSocket, { token })],
@@ -44,7 +44,7 @@ class Doors {
     return (await this.home.json<NewToken>(["token", "create", "--scope", scope, ...flags])).token;
   }
 
-  /** What every endpoint answers, by door. */
+  /** The answers of every endpoint, by transport. */
   async answers(
     token: string | undefined,
     ref?: string,
@@ -69,7 +69,7 @@ function allowed(answers: Record<string, { code: string | undefined }>): string[
   return Object.keys(answers).filter((name) => !["forbidden", "unauthenticated"].includes(answers[name]?.code ?? ""));
 }
 
-test("each scope may use the endpoints that the contract gives it, and no other, on either door", async () => {
+test("each scope may use exactly the endpoints that the contract gives it, on both transports", async () => {
   await using home = new TestHome();
   const doors = await open(home);
   for (const scope of SCOPES) {
@@ -84,7 +84,7 @@ test("each scope may use the endpoints that the contract gives it, and no other,
   expect(await home.daemonPid()).toBeGreaterThan(0);
 });
 
-test("without a token the Unix socket is its user's and the TCP address nobody's", async () => {
+test("without a token the Unix socket belongs to its user and the TCP address to nobody", async () => {
   await using home = new TestHome();
   const doors = await open(home);
   const answers = await doors.answers(undefined);
@@ -92,7 +92,7 @@ test("without a token the Unix socket is its user's and the TCP address nobody's
   expect(Object.values(answers.get("tcp") ?? {})).toEqual(endpoints.map(() => ({ status: 401, code: "unauthenticated" })));
 });
 
-test("a wrong, an expired and a revoked token open nothing on either door", async () => {
+test("a wrong, expired or revoked token is refused on both transports", async () => {
   await using home = new TestHome();
   const doors = await open(home);
   const good = await doors.token("owner", "--name", "good");
@@ -109,7 +109,7 @@ test("a wrong, an expired and a revoked token open nothing on either door", asyn
   }
 });
 
-test("a session's token opens what the contract gives to sessions, on itself alone", async () => {
+test("a session's token may use the endpoints that the contract gives to sessions, on itself alone", async () => {
   await using home = new TestHome();
   const doors = await open(home);
   const own = await home.run('echo "$HOLDFAST_TOKEN"; exec sleep 1000', "--name", "own");
@@ -126,7 +126,7 @@ test("a session's token opens what the contract gives to sessions, on itself alo
   const workspace = await home.json<Workspace>(["workspace", "create", "cave"]);
   for (const [, answers] of await doors.answers(token, workspace.id)) {
     const taken = [...below("workspaces"), ...below("sessions")];
-    // That there is no session of that name may be told.
+    // A "no such session" answer is allowed.
     expect(allowed(answers).filter((name) => below("workspaces").includes(name as EndpointName))).toEqual([]);
     expect(allowed(answers).filter((name) => !taken.includes(name as EndpointName))).toEqual(
       forSessions.filter((name) => !taken.includes(name)),

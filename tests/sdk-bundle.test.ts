@@ -1,4 +1,4 @@
-/** The SDK where there is no Node: what a bundler makes of it, and a real browser that runs that. */
+/** The SDK without Node: as a bundle, and in a real browser. */
 import path from "node:path";
 import type { DaemonStatus } from "@holdfast/contract";
 import { type BuildOptions, build } from "esbuild";
@@ -6,7 +6,7 @@ import { chromium } from "playwright-core";
 import { expect, test } from "vitest";
 import { ROOT, TestHome } from "./home.ts";
 
-/** As a user's bundler has it, for a page. */
+/** Bundles the code as a user's bundler does for a page. */
 async function bundled(code: string, options: BuildOptions = {}): Promise<string> {
   const { outputFiles } = await build({
     stdin: { contents: code, resolveDir: path.join(ROOT, "tests"), loader: "ts" },
@@ -23,27 +23,27 @@ async function bundled(code: string, options: BuildOptions = {}): Promise<string
 
 const size = (text: string) => Buffer.byteLength(text);
 
-test("what a page imports has nothing of Node, no schemas, and no more than it uses", async () => {
+test("a page's bundle has nothing of Node, no schemas, and only what it uses", async () => {
   const whole = await bundled('export { connect } from "@holdfast/sdk/browser";');
   expect(whole).toContain("/sessions/:ref");
   expect(whole).not.toMatch(/node:|require\(|process\.(env|cwd)/);
   expect(whole).not.toMatch(/ZodMini|_zod/);
   expect(size(whole)).toBeLessThan(70_000);
 
-  // One class is one class, and the table of errors that it stands on.
+  // One class pulls in only itself and the table of errors.
   const one = await bundled('export { Timeout } from "@holdfast/sdk/browser";');
   expect(one).not.toContain("/sessions/:ref");
   expect(size(one)).toBeLessThan(size(whole) / 2);
   expect(await bundled('import "@holdfast/sdk/browser";')).toBe("");
   expect(await bundled('import type { QueryResult } from "@holdfast/sdk"; export const x: QueryResult | 1 = 1;')).not.toContain("Error");
 
-  // The entry for Node cannot be had by a page by mistake, and nobody looks for it at run time.
+  // A page cannot import the Node entry by mistake: the build fails, not the page.
   await expect(bundled('export { connect } from "@holdfast/sdk";')).rejects.toThrow(/node:/);
 });
 
 declare const window: { sdk: typeof import("@holdfast/sdk/browser") };
 
-test("a page in a real browser asks an agent, follows events, and is refused like anybody else", async () => {
+test("a page in a real browser queries an agent, follows events, and is refused like any client", async () => {
   await using home = new TestHome();
   const { listen } = await home.json<DaemonStatus>(["up", "--listen", "127.0.0.1:0"]);
   const tokenOf = async (scope: string) =>
@@ -52,7 +52,7 @@ test("a page in a real browser asks an agent, follows events, and is refused lik
   const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
   try {
     const page = await browser.newPage();
-    // Any answer of the daemon's makes a page of its address, as its own pages will be.
+    // Any response of the daemon makes a page of its origin, like its own pages.
     await page.goto(`${listen?.url}/status`);
     await page.evaluate(await bundled('import * as sdk from "@holdfast/sdk/browser"; window.sdk = sdk;', { format: "iife" }));
     const told = await page.evaluate(

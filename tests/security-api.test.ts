@@ -1,6 +1,6 @@
 /**
- * Every endpoint against a client that means harm: bodies beyond the limit, JSON that is too deep, text that is not text. The walk is made
- * from the contract, so that a new endpoint is in it by itself.
+ * Every endpoint against a hostile client: bodies over the limit, JSON that is too deep, text that is not text. Generated from the contract, so that
+ * a new endpoint is included automatically.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import type { NetConnectOpts, Socket } from "node:net";
@@ -37,7 +37,7 @@ function operationOf({ method, path }: Endpoint): Operation {
   return found;
 }
 
-/** Fails unless the reply is a refusal, of a status and a code that openapi.json documents for this operation. */
+/** Fails unless the reply is a refusal with a status and a code that openapi.json documents for this operation. */
 function expectRefusal(endpoint: Endpoint, reply: RawReply, what: string): void {
   const said = `${endpoint.method} ${endpoint.path}, ${what}: ${reply.status} ${reply.body.slice(0, 300)}`;
   expect(reply.status, said).toBeGreaterThanOrEqual(400);
@@ -49,7 +49,7 @@ function expectRefusal(endpoint: Endpoint, reply: RawReply, what: string): void 
   expect(schema.safeParse(JSON.parse(reply.body)).error?.message, said).toBeUndefined();
 }
 
-/** With names that nothing has. */
+/** The path with names that do not exist. */
 function filled(endpoint: Endpoint, value = "x"): string {
   const needed = (operationOf(endpoint).parameters ?? []).filter(({ in: place, required }) => place === "query" && required);
   const query = needed.map(({ name }) => `${name}=x`).join("&");
@@ -61,7 +61,7 @@ function dereferenced(schema: Schema): Schema {
   return $ref === undefined ? schema : dereferenced(DOCUMENT.components.schemas[$ref.split("/").at(-1) ?? ""] ?? {});
 }
 
-/** Something of this shape; `at` is the string in it that is `text`. */
+/** A value of this schema; its strings are `text`. */
 function sample(schema: Schema, text: string): unknown {
   const it = dereferenced(schema);
   const [first] = (it.anyOf ?? it.oneOf ?? []) as Schema[];
@@ -76,7 +76,7 @@ function sample(schema: Schema, text: string): unknown {
   return it.pattern === undefined ? text : "aaaaaaaaaa";
 }
 
-/** The fields of a body that hold text, as bodies that have it there. */
+/** One body for each text field, with `text` in that field. */
 function bodiesWith({ body }: Endpoint, operation: Operation, text: string): [string, Record<string, unknown>][] {
   const schema = operation.requestBody?.content["application/json"].schema;
   if (body === undefined || schema === undefined) return [];
@@ -110,7 +110,7 @@ class Daemon implements AsyncDisposable {
     return ask(this.unix, { method: endpoint.method, path: filled(endpoint), ...rest, headers: { ...this.authorization, ...headers } });
   }
 
-  /** It answers others, and is the one that was started. */
+  /** The same daemon still runs and answers others. */
   async isWell(): Promise<void> {
     expect((await this.home.json<DaemonStatus>(["status"])).pid).toBe(this.pid);
   }
@@ -139,11 +139,11 @@ test("every endpoint refuses a body over its limit before it buffers it (mend 4)
   const mcp = { method: "POST", path: "/mcp", headers: { ...JSON_TYPE, ...daemon.authorization, "content-length": String(300 * MB) } };
   expect((await ask(daemon.unix, mcp)).status).toBe(413);
   await daemon.isWell();
-  // Twenty endpoints take 32 MB each: what was read of one is gone when the next is read.
+  // Twenty endpoints take 32 MB each: one body is released before the next is read.
   expect(mostResidentBytes(daemon.pid)).toBeLessThan(700 * MB);
 });
 
-test("a text of the longest kind still goes through, and many at once do not take the daemon's memory (mend 4)", async () => {
+test("a text of the maximum length still works, and many at once do not exhaust the daemon's memory (mend 4)", async () => {
   await using daemon = await Daemon.start();
   const send = (size: number) =>
     ask(daemon.tcp, {
@@ -171,7 +171,7 @@ test("a body of millions of empty values is refused before it is parsed (mend 4)
   expect(mostResidentBytes(daemon.pid)).toBeLessThan(700 * MB);
 });
 
-test("every endpoint with a body refuses what is not JSON, too deep, or of another type (mend 9)", async () => {
+test("every endpoint with a body refuses one that is not JSON, too deep, or of another type (mend 9)", async () => {
   await using daemon = await Daemon.start();
   const bodies: [string, RawRequest["body"], Record<string, string>][] = [
     ["too deep", `${"[".repeat(DEEPEST_JSON + 1)}${"]".repeat(DEEPEST_JSON + 1)}`, JSON_TYPE],
@@ -200,7 +200,7 @@ test("every endpoint with a body refuses what is not JSON, too deep, or of anoth
   await daemon.isWell();
 });
 
-test("NUL, broken percent-encoding and over-long names are refused as such, wherever a request has them (mend 9)", async () => {
+test("NUL, broken percent-encoding and over-long names are refused with that reason, anywhere in a request (mend 9)", async () => {
   await using daemon = await Daemon.start();
   const long = "y".repeat(5000);
   for (const [, endpoint] of ALL) {
@@ -256,7 +256,7 @@ test("NUL, broken percent-encoding and over-long names are refused as such, wher
   await daemon.isWell();
 });
 
-test("a session's token can set no field that is not for sessions: it writes no plan records (mend 9)", async () => {
+test("a session's token cannot set fields that are not for sessions: it writes no plan records (mend 9)", async () => {
   await using home = new TestHome();
   await home.run("exec sleep 1000", "--name", "own");
   using client = await clientAs(home, "own");
@@ -276,7 +276,7 @@ test("a session's token can set no field that is not for sessions: it writes no 
   expect(await home.ok(["events", "--type", "plan.declared"])).toBe("");
 });
 
-test("a command is no longer than the system takes (mend 9)", async () => {
+test("a command longer than the system's limit is refused (mend 9)", async () => {
   await using home = new TestHome();
   await home.ok(["up"]);
   using client = home.client();
@@ -289,7 +289,7 @@ test("a command is no longer than the system takes (mend 9)", async () => {
   expect(command[1]).toHaveLength(130_000);
 });
 
-test("an upgrade with a broken address is refused as such, and frames over the limit end its wire alone (mend 4)", async () => {
+test("an upgrade with a broken address is refused with that reason, and a frame over the limit ends only its own connection (mend 4)", async () => {
   await using daemon = await Daemon.start();
   await daemon.home.run("exec cat", "--name", "one", "--host", "native");
   const upgrade = (address: string) => {
@@ -310,7 +310,7 @@ test("an upgrade with a broken address is refused as such, and frames over the l
     expectRefusal(ENDPOINTS.socketEvents, reply, address);
   }
 
-  // Through the daemon, and straight at the holder.
+  // Through the daemon, and directly to the holder.
   const wire = await opened(daemon.tcp);
   wire.write(
     headOf({
@@ -333,7 +333,7 @@ test("an upgrade with a broken address is refused as such, and frames over the l
   await daemon.isWell();
 });
 
-test("a thousand half-open requests keep nobody else from an answer, over TCP and on the socket (mend 4)", async () => {
+test("a thousand half-open requests block no other client, over TCP and on the socket (mend 4)", async () => {
   await using daemon = await Daemon.start();
   const half: RawRequest = { method: "POST", path: "/sessions", headers: { ...JSON_TYPE, "content-length": "100" } };
   const kinds: [NetConnectOpts, string][] = [
@@ -359,7 +359,7 @@ test("a thousand half-open requests keep nobody else from an answer, over TCP an
   }
 });
 
-test("a WebSocket that is sent too much is closed: in one frame, in fragments, or in pings nobody reads (mend 4)", async () => {
+test("a WebSocket client that sends too much is cut off: in one frame, in fragments, or in pings with unread replies (mend 4)", async () => {
   await using daemon = await Daemon.start();
   const url = `ws://127.0.0.1:${(daemon.tcp as { port: number }).port}${ENDPOINTS.socketEvents.path}`;
   const connected = () =>

@@ -1,4 +1,4 @@
-/** No verb runs a program that a repository, a worktree or a repository inside one names; those of the user's global configuration are run. */
+/** No verb runs a program that a repository, a worktree or a nested repository names; programs of the user's global configuration run. */
 import { execFileSync } from "node:child_process";
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -8,7 +8,7 @@ import { TestHome } from "./home.ts";
 import { ATTRIBUTES, Planted } from "./planted.ts";
 import { TestRepository } from "./repository.ts";
 
-/** Every verb that asks git about a workspace, the last of them removing it and bringing it back. Fails, or works: nothing planted is run. */
+/** Every verb that runs git on a workspace; the last ones remove and recover it. Whether a verb fails or works, nothing planted may run. */
 const VERBS: readonly (readonly string[])[] = [
   ["workspace", "ls"],
   ["workspace", "show", "one"],
@@ -40,7 +40,7 @@ class Project extends TestHome {
     ".gitignore": "ignored/\n*.git\nevil\n",
   });
 
-  /** With a submodule, a session in it, and files that are not committed. */
+  /** A workspace with a submodule, a session, and uncommitted files. */
   async workspace(): Promise<Workspace> {
     const library = new TestRepository(this, { "l.txt": "l\n", ".gitattributes": ATTRIBUTES }, "library");
     this.repository.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "--name", "lib", library.path, "lib");
@@ -53,11 +53,11 @@ class Project extends TestHome {
 
   change(tree: string, { submodule }: { submodule: boolean }): void {
     const files = { "a.txt": `changed ${Math.random()}\n`, "new.txt": "new\n", "sub/.gitattributes": ATTRIBUTES };
-    // A merge refuses what is uncommitted in a submodule.
+    // A merge refuses uncommitted changes in a submodule.
     this.repository.write({ ...files, "lib/l.txt": submodule ? "changed\n" : "l\n" }, tree);
   }
 
-  /** Those that failed, and what they said. */
+  /** Returns the verbs that failed, with their messages. */
   async every(verbs: typeof VERBS, { name, path: tree }: Workspace): Promise<string[]> {
     const failed: string[] = [];
     for (const verb of verbs) {
@@ -70,13 +70,13 @@ class Project extends TestHome {
     return failed;
   }
 
-  /** Where git itself keeps what belongs to the worktree. */
+  /** The git directory of the worktree. */
   gitDirectory({ path: tree }: Workspace): string {
     return path.resolve(tree, this.repository.gitIn(tree, "rev-parse", "--git-dir"));
   }
 }
 
-/** How an agent gets its own configuration read. */
+/** Ways for an agent to have its own configuration read. */
 const WAYS: Readonly<Record<string, (project: Project, workspace: Workspace) => void>> = {
   "the repository's configuration, that of a worktree, of repositories within, and alternates": (project, workspace) => {
     const { repository, planted } = project;
@@ -117,7 +117,7 @@ const WAYS: Readonly<Record<string, (project: Project, workspace: Workspace) => 
   },
 };
 
-/** The whole list takes half a minute. These leave the tree to others, start an agent, or ask git what the rest asks as well. */
+/** The whole list takes half a minute. The omitted verbs do not touch the tree, start an agent, or run the same git commands as the others. */
 const SHORT = VERBS.filter(
   (verb) => !/^(workspace (show|diff .*--stat|pr|merge .*--push|gc)|context|fork|doctor|stop)/.test(verb.join(" ")),
 );
@@ -128,20 +128,21 @@ test.each(Object.keys(WAYS).map((way, index) => ({ way, verbs: index === 0 ? VER
     await using project = new Project();
     const workspace = await project.workspace();
     WAYS[way]?.(project, workspace);
-    // A directory of the worktree on the PATH, with a program in it.
+    // A worktree directory on the PATH, with a program in it.
     project.env.PATH = `.:${project.env.PATH}`;
     project.planted.hooks(path.join(workspace.path, "bin"));
     renameSync(path.join(workspace.path, "bin", "update"), path.join(workspace.path, "git"));
     const failed = await project.every(verbs, workspace);
-    // Without its filter nothing is committed, an address that is a command is refused, gh is not there, and nothing was said to be copied.
+    // Expected failures: without its filter nothing is committed, a command as address is refused, gh is missing, and there is no conversation to
+    // fork.
     expect(failed).toEqual(failed.filter((verb) => /the filter planted|--push|workspace pr|fork/.test(verb)));
   },
 );
 
-test("a tournament in a planted repository is made, compared and kept, and nothing of it is run (mend 3)", async () => {
+test("a tournament in a planted repository is made, compared and kept, and nothing planted runs (mend 3)", async () => {
   await using project = new Project();
   project.planted.plant(path.join(project.repository.path, ".git"));
-  // The user's own definition of the same name counts.
+  // The user's own definition of the same name wins.
   for (const way of ["clean", "smudge"]) project.repository.gitIn(project.root, "config", "--global", `filter.planted.${way}`, "cat");
   const words = ["spawn", "demo", "--best-of", "2", "--name", "fix", "--prompt", "say done"];
   const { tournament } = await project.json<{ tournament: Tournament }>(words, { cwd: project.repository.path });
@@ -151,7 +152,7 @@ test("a tournament in a planted repository is made, compared and kept, and nothi
   expect(project.planted.marks).toEqual([]);
 });
 
-/** Files that git opens by itself, the last where it finds it only by looking through the tree. */
+/** Files that git opens automatically; the last one only when it walks the tree. */
 const PIPES = [".gitignore", ".gitattributes", ".gitmodules", "deep/down/.gitignore"];
 
 const NEED_FILES = /^(workspace (diff|merge .*squash)|checkpoint create)/;
@@ -173,11 +174,11 @@ test.each(PIPES)("no verb waits for a named pipe at %s, and the reason names it 
     else if (/^(workspace (ls|show)|digest|context)/.test(words.join(" ")))
       expect({ code, stderr }, words.join(" ")).toEqual({ code: 0, stderr: "" });
   }
-  // The others are listed all the while, and it is gone now.
+  // The other workspaces stay listed, and this one is gone.
   expect((await home.json<Workspace[]>(["workspace", "ls"])).map(({ name }) => name)).toContain("two");
 });
 
-test("filters, text conversions and hooks of the user's global configuration are run (mend 3)", async () => {
+test("filters, text conversions and hooks of the user's global configuration run (mend 3)", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home, { ".gitattributes": "*.txt filter=case diff=shout\n", "a.txt": "ONE\n" });
   repository.git("config", "--global", "filter.case.clean", "tr a-z A-Z");

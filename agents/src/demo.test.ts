@@ -8,17 +8,17 @@ import { describe, expect, it, vi } from "vitest";
 
 const DEMO = fileURLToPath(new URL("demo.ts", import.meta.url));
 const PATIENCE_MS = 20_000;
-// A wait must give up first, so that its test still closes the terminal.
+// A wait must time out before its test does, so that the test still closes the terminal.
 vi.setConfig({ testTimeout: 3 * PATIENCE_MS });
 const BANNER = "demo agent — a scripted stand-in for a coding agent";
 
-describe("on pipes the demo agent", () => {
-  it("shows who it is and ends with its input", () => {
+describe("the demo agent on pipes", () => {
+  it("shows its name and ends when its input ends", () => {
     expect(onPipes([])).toEqual({ code: 0, lines: [BANNER] });
     expect(onPipes(["--name", "kim"]).lines).toEqual([`kim · ${BANNER}`]);
   });
 
-  it("begins a turn at once when it is given a prompt", () => {
+  it("begins a turn at once if it has a prompt", () => {
     expect(onPipes(["--fast", "fix the login bug"]).lines.slice(1)).toEqual([
       "> fix the login bug",
       "● Read src/login.ts",
@@ -28,11 +28,11 @@ describe("on pipes the demo agent", () => {
     ]);
   });
 
-  it("begins a turn of its own with --work", () => {
+  it("begins a turn without a prompt with --work", () => {
     expect(onPipes(["--fast", "--work"]).lines.at(-1)).toMatch(/^Turn 1: “.+” is done/);
   });
 
-  it("takes each line as a prompt and counts the turns", () => {
+  it("reads each line as a prompt and counts the turns", () => {
     const { lines } = onPipes(["--fast"], "first thing\nsecond thing");
     expect(lines.filter((line) => line.startsWith("Turn"))).toEqual([
       expect.stringContaining("Turn 1: “first thing”"),
@@ -40,7 +40,7 @@ describe("on pipes the demo agent", () => {
     ]);
   });
 
-  it("obeys commands", () => {
+  it("runs commands", () => {
     const input = ["/env COLOUR", "/env NOTHING", "/flood 3", "/size", "/ask", "y", "/ask", "n", "/dance"].join("\n");
     expect(onPipes([], input, { COLOUR: "green" }).lines.slice(1)).toEqual([
       "green",
@@ -58,14 +58,14 @@ describe("on pipes the demo agent", () => {
     expect(onPipes([], "/help").lines.length).toBeGreaterThan(10);
   });
 
-  it("ends with the code it is told", () => {
+  it("ends with the given code", () => {
     expect(onPipes([], "/exit 7\n/env HOME").code).toBe(7);
     expect(onPipes([], "/exit").code).toBe(0);
     expect(onPipes([], "/crash")).toEqual({ code: 1, lines: [BANNER, expect.stringMatching(/^Error: /)] });
     expect(onPipes(["--dance"]).code).toBe(2);
   });
 
-  it("does what its prompt says, and tells its hook as coding agents do", () => {
+  it("plays the script in its prompt, and reports to its hook like a coding agent", () => {
     const folder = mkdtempSync(path.join(tmpdir(), "demo-"));
     const told = path.join(folder, "told");
     const hook = `said=$(cat); printf '%s\\n' "$said" >> '${told}'`;
@@ -86,7 +86,7 @@ describe("on pipes the demo agent", () => {
     const prompts = ["say hello; tool shell echo hi there", "ask Which? | red | blue", "error 500"];
     const payloads = jsonLines(told).map((payload) => [payload.session_id, payload] as const);
     expect(payloads.map(([id]) => id)).toEqual(Array(10).fill("c1"));
-    // On its screen it asks at the same time.
+    // The agent asks on its screen at the same time.
     const question = payloads.findIndex(([, payload]) => payload.tool_name === "AskUserQuestion");
     expect(payloads.splice(question, 1)).toMatchObject([["c1", { hook_event_name: "PermissionRequest", tool_input: { questions: [{}] } }]]);
     expect(payloads.map(([, payload]) => payload)).toMatchObject([
@@ -110,7 +110,7 @@ describe("on pipes the demo agent", () => {
     expect(lines.at(-1)).toBe("line 25500");
   });
 
-  it("ends when nobody reads it any more", async () => {
+  it("ends when nobody reads its output any more", async () => {
     const child = spawn(process.execPath, [DEMO, "--fast", "--loop"], { stdio: ["ignore", "pipe", "inherit"] });
     child.stdout.once("data", () => child.stdout.destroy());
     expect(await new Promise((resolve) => child.on("exit", resolve))).toBe(141);
@@ -119,7 +119,7 @@ describe("on pipes the demo agent", () => {
   it.each([
     ["SIGTERM", 143],
     ["SIGHUP", 129],
-  ] as const)("works on in a loop without any input until %s", async (signal, code) => {
+  ] as const)("works in a loop without input until %s", async (signal, code) => {
     const child = spawn(process.execPath, [DEMO, "--fast", "--loop"], { stdio: ["ignore", "pipe", "inherit"] });
     const ended = new Promise((resolve) => child.on("exit", resolve));
     child.stdout.on("data", (chunk) => {
@@ -129,7 +129,7 @@ describe("on pipes the demo agent", () => {
   });
 });
 
-describe("on a terminal the demo agent", () => {
+describe("the demo agent on a terminal", () => {
   it("waits at its composer and edits the line", async () => {
     await using terminal = openTerminal(["--fast"]);
     await terminal.shows(/^>$/m);
@@ -138,7 +138,7 @@ describe("on a terminal the demo agent", () => {
     await terminal.shows(/Turn 1: “fix the login bug”.*\n>$/m);
   });
 
-  it("goes on with a turn when there is the file that it waits for", async () => {
+  it("continues a turn once the awaited file exists", async () => {
     const folder = mkdtempSync(path.join(tmpdir(), "demo-"));
     const go = path.join(folder, "go");
     await using terminal = openTerminal([`say begun; until ${go}; say over`]);
@@ -157,14 +157,14 @@ describe("on a terminal the demo agent", () => {
     expect(terminal.screen()).not.toContain("Thinking");
   });
 
-  it("keeps what is typed during a turn for the next", async () => {
+  it("keeps input typed during a turn for the next turn", async () => {
     await using terminal = openTerminal(["first thing"]);
     await terminal.shows("Thinking…");
     terminal.type("/env TERM", "Enter", "Escape");
     await terminal.shows(/^Interrupted\n> \/env TERM\n\S+\n>$/m);
   });
 
-  it("takes pasted lines as one prompt", async () => {
+  it("reads pasted lines as one prompt", async () => {
     await using terminal = openTerminal(["--fast"]);
     await terminal.shows(/^>$/m);
     terminal.paste("first line\nsecond line\nthird line");
@@ -182,7 +182,7 @@ describe("on a terminal the demo agent", () => {
     await terminal.shows(/^● Run touch x\n>$/m);
   });
 
-  it("asks a hook for permission while it asks on its screen, and takes the first answer", async () => {
+  it("asks its hook and its screen for permission at the same time, and uses the first answer", async () => {
     const decision = (behavior: string) =>
       `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"${behavior}"}}}`;
     const folder = mkdtempSync(path.join(tmpdir(), "demo-"));
@@ -199,7 +199,7 @@ describe("on a terminal the demo agent", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("says its size again when it changes", async () => {
+  it("prints its size again when it changes", async () => {
     await using terminal = openTerminal([]);
     await terminal.shows(/^>$/m);
     terminal.type("/size", "Enter");
@@ -227,7 +227,7 @@ describe("on a terminal the demo agent", () => {
     await terminal.shows(/^Interrupted\n>$/m);
   });
 
-  it("ends with 0 by Ctrl+C twice, and by Ctrl+D on an empty line", async () => {
+  it("ends with 0 on Ctrl+C twice, and on Ctrl+D in an empty line", async () => {
     await using cancelled = openTerminal([]);
     await using closed = openTerminal([]);
     await Promise.all([cancelled.shows(/^>$/m), closed.shows(/^>$/m)]);
@@ -239,7 +239,7 @@ describe("on a terminal the demo agent", () => {
     await closed.shows("left with 0");
   });
 
-  it("gives the terminal back when it is terminated", async () => {
+  it("restores the terminal when it is terminated", async () => {
     await using terminal = openTerminal([]);
     await terminal.shows(/^>$/m);
     const shell = terminal.tmux("display", "-p", "#{pane_pid}").trim();

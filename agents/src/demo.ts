@@ -1,5 +1,5 @@
-// The demo agent: a scripted terminal program that looks and behaves like a coding agent, for demos and tests. It needs no key, no
-// network and nothing but Node. Type at its composer like at an agent's; /help lists the commands that make it do a certain thing.
+// The demo agent: a scripted terminal program that looks and behaves like a coding agent, for demos and tests. It needs no key, no network and only
+// Node. Type at its composer as at an agent's; /help lists commands for specific behaviour.
 
 import { randomUUID } from "node:crypto";
 import { appendFileSync } from "node:fs";
@@ -85,7 +85,7 @@ async function handle(text: string): Promise<void> {
   else await turn(text);
 }
 
-/** False when it was interrupted. */
+/** False if the turn was interrupted. */
 function turn(prompt: string): Promise<boolean> {
   turns++;
   memory.add({ prompt });
@@ -94,9 +94,9 @@ function turn(prompt: string): Promise<boolean> {
     await hooks.tell("UserPromptSubmit", { prompt });
     const asked = (text: string) => memory.add({ used: usedBy({ prompt, said: text }, usage) });
     const { said, failed } = await playTurn({ screen, composer, hooks, prompt, number: turns, fast: options.fast, signal, asked });
-    // Before it says that the turn is over, as most agents do; also of one that was interrupted.
+    // Before the end of the turn is reported, as in most agents; also for an interrupted turn.
     asked(said ?? "");
-    // Esc fires no hook, as in the agents we know.
+    // Esc fires no hook, as in real agents.
     if (said !== undefined) {
       memory.add({ said });
       await hooks.tell("Stop", { last_assistant_message: said });
@@ -106,7 +106,7 @@ function turn(prompt: string): Promise<boolean> {
   });
 }
 
-/** A prompt nobody typed is shown like one that was. */
+/** Shows a prompt that nobody typed like a typed one. */
 function turnUnasked(prompt: string): Promise<boolean> {
   screen.print(`> ${prompt}`);
   return turn(prompt);

@@ -1,4 +1,4 @@
-// The scripted model by hand: `npm run model -- --port 8088`. What a prompt may say is in agents/README.md.
+// Starts the scripted model by hand: `npm run model -- --port 8088`. agents/README.md describes the prompts.
 
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -8,9 +8,9 @@ const { values } = parseArgs({
   options: {
     port: { type: "string", default: "0" },
     socket: { type: "string" },
-    /** A JSON file of prompts and the script that answers each. */
+    /** A JSON file with prompts and the script that answers each. */
     plays: { type: "string" },
-    /** Ends with its standard input: whoever started it may be killed. */
+    /** End with standard input, because the starter may be killed. */
     attended: { type: "boolean", default: false },
   },
 });

@@ -1,4 +1,4 @@
-/** What every browser and Node have beyond the language; the contract is compiled with this and neither DOM nor Node. */
+/** Globals that every browser and Node have. The contract is compiled with these alone, without the types of DOM or Node. */
 declare const crypto: { getRandomValues(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> };
 declare class TextEncoder {
   encode(text?: string): Uint8Array<ArrayBuffer>;

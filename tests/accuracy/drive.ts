@@ -1,6 +1,6 @@
 /**
- * Drives one agent and writes down what is so and since when. Truth comes from the scripted model (requests, with its own clock), from files
- * and processes (a tool that runs, a hook that waits) and from the screen as the recording tells it; never from Holdfast's status.
+ * Drives one agent and records its true states with their times. The truth comes from the scripted model (requests, with its own clock), from files
+ * and processes (a running tool, a waiting hook) and from the recorded screen; never from Holdfast's status.
  */
 import { existsSync, lstatSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -18,21 +18,21 @@ import { asks, isReady, shows } from "./words.ts";
 
 const PATIENCE_MS = 45_000;
 const EVERY_MS = 25;
-/** An agent that shows its composer this long, and asks its model nothing, is at rest. */
+/** An agent that shows its composer this long without a request to its model is idle. */
 const REST_MS = 1500;
-/** Gemini takes an Enter for a part of the paste when it comes too soon. */
+/** Gemini takes an Enter that comes too soon as part of the paste. */
 const AFTER_PASTE_MS = 500;
-/** A key that comes sooner after an Esc is taken for Alt and that key. */
+/** Agents read a key that comes sooner after an Esc as Alt plus that key. */
 const ESCAPE_MS = 700;
-/** How long a truth is left standing, to see whether its claim stays. */
+/** How long a truth must hold, to check that its claim stays. */
 export const HOLD_MS = 2500;
-/** A message to an agent that is ready is with its model by then; one that is not for longer does not come. */
+/** A later delivery to a ready agent counts as late; after DELIVERED_MS it counts as missing. */
 const HELD_MS = 3000;
 const DELIVERED_MS = 15_000;
-/** The size of a session that nobody has attached to, and rows of others. */
+/** The size of a session without attachments; attached terminals use its rows. */
 const USUAL = { columns: 120, rows: 40 };
 
-/** A tool that runs until it is let go; that it began, and when, is told by a file. */
+/** A tool that runs until its `go` file exists; its `begun` file shows when it started. */
 const HOLD = 'touch "begun-$1"\nwhile [ ! -e "go-$1" ]; do sleep 0.05; done\n';
 
 export interface Cell {
@@ -46,9 +46,9 @@ export class Drive implements AsyncDisposable {
   readonly world: RealWorld;
   readonly cell: Cell;
   readonly truths: Truth[] = [];
-  /** Whether something it started runs in the background. */
+  /** True while a process of the agent runs in the background. */
   readonly background: Truth[] = [];
-  /** What is judged where it is done. */
+  /** Verdicts that need no later comparison. */
   readonly checks: Judged[] = [];
   readonly session: Session;
   readonly seen: Seen;
@@ -94,7 +94,7 @@ export class Drive implements AsyncDisposable {
     this.truths.push({ at, is: what, state: this.state });
   }
 
-  /** Something is done now that ends what was so. */
+  /** Ends the current truth now. */
   ends(): number {
     const at = Date.now();
     const last = this.truths.at(-1);
@@ -106,7 +106,7 @@ export class Drive implements AsyncDisposable {
     this.background.push({ at, is: String(runs), state: this.state });
   }
 
-  /** Words that no other prompt of this run has. */
+  /** Text that no other prompt of this run contains. */
   next(): string {
     this.#count++;
     return `n${this.#count}x${this.session.id.slice(-4)}`;
@@ -114,7 +114,7 @@ export class Drive implements AsyncDisposable {
 
   async type(text: string): Promise<void> {
     const isThere = () => shows(this.seen.last, text.slice(0, 30)) || /\[Pasted/.test(this.seen.last.lines.join("\n"));
-    // One that has just drawn its composer may not read yet.
+    // An agent that has just drawn its composer may not read input yet.
     for (let pastes = 0; pastes < 3 && !isThere(); pastes++) {
       await this.world.home.ok(["send", this.session.name, "--no-enter", "--", text]);
       await eventually(isThere, 8000, EVERY_MS).catch(() => {});
@@ -122,7 +122,7 @@ export class Drive implements AsyncDisposable {
     if (!isThere()) throw new Error(`what was typed never showed:\n${this.screen()}`);
   }
 
-  /** Types a prompt, submits it, and waits until the model has it: its first request. */
+  /** Types a prompt, submits it, and waits for the model's first request for it. */
   async prompt(text: string): Promise<Asked> {
     const before = await this.world.model.asked();
     await this.type(text);
@@ -137,7 +137,7 @@ export class Drive implements AsyncDisposable {
     throw new Error(`the model never got ${JSON.stringify(text)}:\n${this.screen()}`);
   }
 
-  /** A prompt on which the agent works until something is done about it. */
+  /** Sends a prompt that keeps the agent working until the test ends the turn. */
   async works(text: string): Promise<Asked> {
     const request = await this.prompt(text);
     this.is("working", request.at);
@@ -152,7 +152,7 @@ export class Drive implements AsyncDisposable {
     await this.world.home.ok(["keys", this.session.name, ...keys]);
   }
 
-  /** When it was. */
+  /** Returns the time of the interrupt. */
   async interrupts(): Promise<number> {
     const at = this.ends();
     await this.keys("Escape");
@@ -169,7 +169,7 @@ export class Drive implements AsyncDisposable {
     return at;
   }
 
-  /** It wants a second Esc, and drops keys while it is busy. */
+  /** opencode needs a second Esc, and drops keys while it is busy. */
   async #interruptsHard(): Promise<void> {
     const isOver = async () => (await this.world.model.asked()).every(({ state }) => state !== "open");
     for (let presses = 0; presses < 5; presses++) {
@@ -186,7 +186,7 @@ export class Drive implements AsyncDisposable {
     return this.seen.last.lines.join("\n").trimEnd();
   }
 
-  /** Waits until the screen is so; since when it was, not before `from`. */
+  /** Waits until the screen matches; returns since when it did, not before `from`. */
   async sees(what: string, is: (picture: Picture) => boolean, from = 0): Promise<number> {
     try {
       return await eventually(() => this.seen.first(is, from), PATIENCE_MS, EVERY_MS);
@@ -195,7 +195,7 @@ export class Drive implements AsyncDisposable {
     }
   }
 
-  /** Waits until the agent asks: on its screen, or by a hook of its that waits for the inbox. */
+  /** Waits for a permission request: on the screen, or by a hook that waits for the inbox. */
   async asks(what: string, is: (picture: Picture) => boolean, from: number): Promise<{ at: number; byHook: boolean }> {
     const found = () => {
       const shown = this.seen.first(is, from);
@@ -206,12 +206,12 @@ export class Drive implements AsyncDisposable {
     const { at } = await eventually(found, PATIENCE_MS, EVERY_MS).catch(() => {
       throw new Error(`${what} was never asked:\n${this.screen()}`);
     });
-    // A dialog may come a little after its hook.
+    // A dialog may appear a little after its hook.
     await sleep(HOLD_MS);
     return { at, byHook: this.seen.first(is, from) === undefined };
   }
 
-  /** Since when a hook of the agent's has waited for an answer. */
+  /** Returns since when one of the agent's hooks has waited for an answer. */
   #hookWaits(from: number): number | undefined {
     const answers = path.join(this.#run, "answers");
     if (!existsSync(answers)) return undefined;
@@ -222,7 +222,7 @@ export class Drive implements AsyncDisposable {
     return times.length > 0 ? Math.min(...times) : undefined;
   }
 
-  /** Waits until the agent is at rest; since when it is. `from`: not before that. */
+  /** Waits until the agent is idle; returns since when, not before `from`. */
   async rests(from: number): Promise<number> {
     const rest = async () => {
       const requests = (await this.world.model.asked()).filter(isOfTurn);
@@ -237,13 +237,13 @@ export class Drive implements AsyncDisposable {
     });
   }
 
-  /** The turn's end, and that it stays ended. */
+  /** Waits for the end of the turn and records it as idle. */
   async becomesIdle(from: number): Promise<void> {
     this.is("idle", await this.rests(from));
     await sleep(HOLD_MS);
   }
 
-  /** When the tool began that runs `sh hold.sh NAME`. */
+  /** Waits for the tool that runs `sh hold.sh NAME`; returns when it started. */
   async begins(name: string): Promise<number> {
     const file = path.join(this.session.cwd, `begun-${name}`);
     try {
@@ -253,18 +253,18 @@ export class Drive implements AsyncDisposable {
     }
   }
 
-  /** Lets the tool end; when. */
+  /** Ends the tool; returns the time. */
   letsGo(name: string): number {
     writeFileSync(path.join(this.session.cwd, `go-${name}`), "");
     return Date.now();
   }
 
-  /** Allows what the agent asks, in the way that it takes. */
+  /** Allows the open request on the channel that the agent uses. */
   async allows({ byHook }: { byHook: boolean }): Promise<void> {
     this.ends();
     if (byHook) return void (await this.world.home.ok(["approvals", "allow", this.session.name]));
     const began = Date.now();
-    // Claude takes no key in the first moments of a dialog.
+    // Claude ignores keys in the first moments of a dialog.
     for (let presses = 0; presses < 3; presses++) {
       await this.keys("Enter");
       const went = () => this.seen.first((picture) => !asks(this.agent, picture), began);
@@ -272,7 +272,7 @@ export class Drive implements AsyncDisposable {
     }
   }
 
-  /** Sends a message as a user does; whether it came, once, and what its receipt says. */
+  /** Sends a message as a user does; checks that it arrives once and what its receipt says. */
   async delivers(text: string): Promise<void> {
     const sentAt = this.ends();
     const { id } = await this.world.home.json<Message>(["send", this.session.name, "--no-wait", "--", text]);
@@ -292,7 +292,7 @@ export class Drive implements AsyncDisposable {
     this.checks.push({ at: sentAt, is: "delivered", state: this.state, verdict, latencyMs, said });
   }
 
-  /** What Holdfast said, from its own journal. */
+  /** Holdfast's claims, from its own journal. */
   async claims(): Promise<{ status: Claim[]; background: Claim[] }> {
     const lines = (await this.world.home.ok(["events", "--json", "--type", "session.status_changed"])).trim().split("\n").filter(Boolean);
     const events = lines
@@ -314,7 +314,7 @@ export class Drive implements AsyncDisposable {
   }
 }
 
-/** Titles are asked for without tools. Qwen looks for memories and guesses the next prompt after a turn, while its composer is ready. */
+/** Requests for titles have no tools. Qwen searches its memory and guesses the next prompt after a turn, while its composer is ready. */
 function isOfTurn({ tools, prompt }: Asked): boolean {
   return tools.length > 0 && prompt.trim() !== "." && !prompt.includes("Existing memory files");
 }
@@ -325,7 +325,7 @@ interface StatusChanged {
   data: { status: string; attention: { for: string } | null; background: boolean | null };
 }
 
-/** The bottom row is Holdfast's own. */
+/** The bottom row belongs to Holdfast. */
 function attached(world: RealWorld, name: string, columns: number): Terminal {
   const terminal = new Terminal({ env: world.home.env, columns, rows: USUAL.rows + 1 });
   terminal.line(`exec ${path.resolve(import.meta.dirname, "../../bin/holdfast")} attach ${name}`);

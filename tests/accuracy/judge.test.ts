@@ -13,7 +13,7 @@ function verdicts(...claims: [at: number, says: string | null][]): string[] {
 }
 
 describe("the judge of npm run accuracy", () => {
-  test("a claim within half a second is right, and a later one late", () => {
+  test("a claim within half a second is right, a later claim is late", () => {
     expect(verdicts([0, "idle"], [10_200, "working"], [20_700, "idle"])).toEqual(["right 0", "right 200", "late 700"]);
   });
 
@@ -22,7 +22,7 @@ describe("the judge of npm run accuracy", () => {
     expect(verdicts([0, "idle"], [7_000, "working"], [20_000, "idle"])).toEqual(["wrong 0", "right 0", "right 0"]);
   });
 
-  test("a claim that leaves the truth again is wrong, however short", () => {
+  test("a claim that changes away from the truth is wrong, however briefly", () => {
     expect(verdicts([0, "idle"], [10_000, "working"], [15_000, "waiting"], [15_100, "working"], [20_000, "idle"])).toEqual([
       "right 0",
       "wrong 0",
@@ -30,12 +30,12 @@ describe("the judge of npm run accuracy", () => {
     ]);
   });
 
-  test("a claim that never comes is wrong, or unknown where nothing else is said", () => {
+  test("a missing claim is wrong, or unknown if Holdfast claimed nothing else", () => {
     expect(verdicts([0, "idle"])).toEqual(["right 0", "wrong null", "right 0"]);
     expect(verdicts([0, "idle"], [10_100, null], [20_000, "idle"])).toEqual(["right 0", "unknown null", "right 0"]);
   });
 
-  test("a claim that is repeated is one claim", () => {
+  test("a repeated claim counts once", () => {
     expect(verdicts([0, "idle"], [10_100, "working"], [20_100, "working"], [20_400, "idle"])).toEqual([
       "right 0",
       "right 100",
@@ -44,12 +44,12 @@ describe("the judge of npm run accuracy", () => {
     expect(verdicts([0, "idle"], [10_100, "working"], [20_100, "working"], [20_800, "idle"])).toEqual(["right 0", "right 100", "late 800"]);
   });
 
-  test("another claim before the right one is wrong once it lasts", () => {
+  test("another claim before the right one is wrong if it lasts", () => {
     expect(verdicts([0, "idle"], [10_000, "working"], [20_100, "waiting"], [20_300, "idle"])).toEqual(["right 0", "right 0", "right 300"]);
     expect(verdicts([0, "idle"], [10_000, "working"], [20_100, "waiting"], [22_300, "idle"])).toEqual(["right 0", "right 0", "wrong 2300"]);
   });
 
-  test("what is said after somebody answered is no claim about the time before", () => {
+  test("a claim after an answer is not judged against the time before it", () => {
     const answered: Truth[] = [
       { at: 0, is: "waiting", state: "denied", until: 5000 },
       { at: 5300, is: "idle", state: "denied" },

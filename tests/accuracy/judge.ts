@@ -1,15 +1,15 @@
 /**
- * Compares what Holdfast said of an agent with what was so. A truth holds from its time to the next one's. A claim holds until the next.
+ * Compares Holdfast's claims about an agent with the truth. A truth holds until the next truth, a claim until the next claim.
  *
- * right    the claim was the truth within LATE_MS, and stayed so until the truth ended
+ * right    the claim matched within LATE_MS and stayed until the truth ended
  * late     the same, but after LATE_MS
- * unknown  nothing else was said than that nothing is known
- * wrong    something else was said: for longer than LATE_MS, at the end, or once the truth had been said
+ * unknown  Holdfast claimed nothing but `unknown`
+ * wrong    another claim lasted longer than LATE_MS, held at the end, or followed the right one
  *
- * A claim may come before its truth by EARLY_MS: an agent's hook tells of a prompt before the model gets it.
+ * A claim may come EARLY_MS before its truth: an agent's hook reports a prompt before the model gets it.
  */
 
-/** A person who looks takes what is older than this for wrong. */
+/** A person takes anything older than this as wrong. */
 export const LATE_MS = 500;
 export const EARLY_MS = 2000;
 
@@ -19,23 +19,23 @@ export const VERDICTS: readonly Verdict[] = ["right", "late", "unknown", "wrong"
 export interface Truth {
   at: number;
   is: string;
-  /** The scenario that reached it. */
+  /** The scenario that reached this truth. */
   state: string;
-  /** When somebody did something about it; without: it held until the next. */
+  /** The time of an action that ended this truth; without it, the truth held until the next one. */
   until?: number;
 }
 
 export interface Claim {
   at: number;
-  /** Null: unknown. */
+  /** Null means unknown. */
   says: string | null;
 }
 
 export interface Judged extends Truth {
   verdict: Verdict;
-  /** From the truth to its claim; null where it was never claimed. */
+  /** From the truth to its claim; null if it was never claimed. */
   latencyMs: number | null;
-  /** What was said meanwhile, with the milliseconds after the truth. */
+  /** The claims during this truth, with milliseconds after its start. */
   said: string;
 }
 
@@ -45,7 +45,7 @@ interface Stretch {
   says: string | null;
 }
 
-/** `end`: the last truth held at least until then. A truth shorter than LATE_MS is not judged. */
+/** The last truth held at least until `end`. A truth shorter than LATE_MS is not judged. */
 export function judge(truths: readonly Truth[], claims: readonly Claim[], end: number): Judged[] {
   const changes = claims.filter(({ says }, i) => says !== claims[i - 1]?.says);
   const stretches = changes.map(({ at, says }, i): Stretch => ({ from: at, to: changes[i + 1]?.at ?? end, says }));
@@ -76,7 +76,7 @@ function judgeOne(truth: Truth, during: readonly Stretch[], until: number): Judg
   const after = during.slice(first + 1);
   if (after.some(({ says }) => says !== truth.is))
     return answer(after.every(({ says }) => says === null || says === truth.is) ? "unknown" : "wrong", latencyMs);
-  // What was said before may still stand: that is late. Something else that came after the truth is wrong.
+  // An older claim that still stands makes this late. Another claim after the start of the truth makes it wrong.
   if (during.slice(0, first).some((one) => one.from > truth.at && isWrong(one))) return answer("wrong", latencyMs);
   return answer(latencyMs > LATE_MS ? "late" : "right", latencyMs);
 }

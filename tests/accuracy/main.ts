@@ -25,7 +25,7 @@ import { isReady } from "./words.ts";
 
 const HOSTS = ["tmux", "native"] as const;
 const COLUMNS = [120, 40, 250];
-/** The host changes how a screen is read, not what the agent draws: the native host gets the modes that change how an agent asks. */
+/** The host changes how a screen is read, not what the agent draws. So the native host runs only the modes that change what an agent asks. */
 const NATIVE_MODES = ["default", "yolo"];
 
 const { values } = parseArgs({
@@ -104,14 +104,14 @@ function statesOf({ agent, mode, columns }: Cell): State[] {
   );
 }
 
-/** All states in one session; after a state that could not be reached, the rest in a new session. */
+/** Drives all states in one session; after a state that could not be reached, the rest run in a new session. */
 async function drive(cell: Cell, place: Place): Promise<void> {
   await using world = await RealWorld.open();
   let left = statesOf(cell);
   for (let sessions = 0; left.length > 0 && !stopped; sessions++) left = await driveSession(world, { cell, place, states: left, sessions });
 }
 
-/** The dialogs that an agent may start with. */
+/** Drives the dialogs that an agent may start with. */
 async function begin(cell: Cell, place: Place): Promise<void> {
   for (const { name, agents, unusual, mode = cell.mode, shows, is } of BEGINNINGS) {
     if (stopped || !agents.includes(cell.agent) || (values.state !== undefined && !values.state.includes(name))) continue;

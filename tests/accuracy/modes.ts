@@ -1,4 +1,4 @@
-/** Ways to start an agent that change its screen or what it asks: its permission modes, its editor's mode, colours and language. */
+/** Ways to start an agent that change its screen or its permission requests: permission mode, editor mode, colours and language. */
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { AgentName } from "../real/agents.ts";
@@ -7,11 +7,11 @@ export interface Mode {
   name: string;
   args?: Partial<Record<AgentName, string[]>>;
   env?: Record<string, string>;
-  /** Changes to what is set up in the agent's home. */
+  /** Changes to the set-up of the agent's home. */
   configure?: Partial<Record<AgentName, (home: string) => void>>;
-  /** Agents that have no such mode. */
+  /** Agents without such a mode. */
   without?: readonly AgentName[];
-  /** It runs tools without asking. */
+  /** The agent runs tools without asking. */
   allowsAll?: true;
 }
 
@@ -73,10 +73,10 @@ export const MODES: readonly Mode[] = [
   { name: "chinese", env: { LANG: "zh_CN.UTF-8", LC_ALL: "zh_CN.UTF-8", LANGUAGE: "zh" } },
 ];
 
-/** Nobody has accepted yet what this mode means. */
+/** Shows the dialog for this mode, because nobody has accepted it yet. */
 export const BYPASSING: Mode = { name: "bypassing", args: { claude: ["--dangerously-skip-permissions"] } };
 
-/** Nobody has ever started it. */
+/** Shows the onboarding of a new installation. */
 export const FIRST_START: Mode = {
   name: "first start",
   configure: { claude: (home) => merge(path.join(home, ".claude/.claude.json"), { hasCompletedOnboarding: false, theme: undefined }) },

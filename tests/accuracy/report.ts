@@ -11,7 +11,7 @@ export interface Place {
   run: number;
 }
 
-/** `missed`: the agent could not be brought into the state, so nothing is known of what Holdfast would have said. */
+/** `missed`: the agent did not reach the state, so Holdfast's claim about it was not tested. */
 export interface Found extends Place, Omit<Judged, "verdict"> {
   verdict: Judged["verdict"] | "missed";
 }

@@ -1,13 +1,13 @@
 /**
- * The screen of a run as its recording tells it, in a terminal of our own: nothing of Holdfast's screen or status code is between the agent
- * and what is seen here. Each picture has the time at which its bytes were found in the file.
+ * The screen of a run, rendered from its recording in a separate terminal, without Holdfast's screen or status code. Each picture has the time at
+ * which its bytes appeared in the file.
  */
 import { closeSync, fstatSync, globSync, openSync, readSync } from "node:fs";
 import path from "node:path";
 import xterm from "@xterm/headless";
 
 const EVERY_MS = 20;
-/** Of a screen that moves ten times a second: some minutes. */
+/** Some minutes of a screen that changes ten times a second. */
 const MOST_PICTURES = 4000;
 
 export interface Picture {
@@ -24,7 +24,7 @@ export class Seen implements Disposable {
   readonly #offsets = new Map<string, number>();
   #title = "";
 
-  /** `directory`: the run's. */
+  /** `directory` is the run's directory. */
   constructor(directory: string, size: { columns: number; rows: number }) {
     this.#directory = directory;
     this.#terminal = new xterm.Terminal({ cols: size.columns, rows: size.rows, scrollback: 0, allowProposedApi: true, logLevel: "off" });
@@ -42,7 +42,7 @@ export class Seen implements Disposable {
     return this.pictures.at(-1) ?? { at: 0, lines: [], title: "" };
   }
 
-  /** When the screen first was so, from that time on; undefined: not yet. */
+  /** The first time at or after `from` when the screen matched; undefined if it has not yet. */
   first(is: (picture: Picture) => boolean, from: number): number | undefined {
     const begins = Math.max(
       0,
@@ -52,7 +52,7 @@ export class Seen implements Disposable {
     return found && Math.max(found.at, from);
   }
 
-  /** Since when the screen has been so without a break; undefined: it is not. */
+  /** Since when the screen has matched without a break; undefined if it does not match now. */
   since(is: (picture: Picture) => boolean): number | undefined {
     const not = this.pictures.findLastIndex((picture) => !is(picture));
     return this.pictures[not + 1]?.at;
@@ -79,7 +79,7 @@ export class Seen implements Disposable {
       if (bytes.length <= 0) return false;
       readSync(handle, bytes, 0, bytes.length, offset);
       this.#offsets.set(file, offset + bytes.length);
-      // Parsed at once: xterm does not put off the first write after input.
+      // Makes xterm parse at once: it does not defer the first write after input.
       this.#terminal.input("", true);
       this.#terminal.write(bytes);
       return true;

@@ -1,4 +1,4 @@
-/** The states that are driven through, each from an agent at rest back to one. */
+/** The states to drive through. Each starts and ends with an idle agent. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "../home.ts";
 import type { AgentName, Unusual } from "../real/agents.ts";
@@ -9,14 +9,14 @@ import { asks, isLimited, shows } from "./words.ts";
 export interface State {
   name: string;
   agents?: readonly AgentName[];
-  /** Modes in which it is driven; without: the usual one, or all where it is driven everywhere. */
+  /** The modes to drive this state in. Without them: the default mode, or all modes if `everywhere` is set. */
   modes?: readonly string[];
-  /** In every mode and at every width: the screen differs there. */
+  /** Driven in every mode and at every width, because the screen differs there. */
   everywhere?: true;
   drive(drive: Drive): Promise<void>;
 }
 
-/** Modes in which a command is asked about. */
+/** Modes in which an agent asks before it runs a command. */
 const ASKING = ["default", "edits", "vim", "light", "no-color", "german", "chinese"];
 
 export const STATES: readonly State[] = [
@@ -108,19 +108,19 @@ export const STATES: readonly State[] = [
     async drive(drive) {
       const { at } = await drive.works("error 429 retry-after 30");
       const limited = await eventually(() => drive.seen.first(isLimited, at), LIMITED_MS, 25).catch(() => undefined);
-      // One whose screen does not say so works, for all that anybody can tell.
+      // Without a message on the screen, an observer can only tell that the agent is working.
       if (limited !== undefined) drive.is("waiting for rate_limit", limited);
       await sleep(2 * HOLD_MS);
       await drive.becomesIdle(await drive.interrupts());
       await clear(drive);
-      // What the last turn said is still on the screen.
+      // The limit from the last turn is still on the screen.
       const next = await drive.works(`say ${drive.next()}; talk 4s`);
       await drive.becomesIdle(next.at);
     },
   },
   {
     name: "refused",
-    // Claude tries again, for minutes.
+    // Claude retries for minutes.
     agents: ["codex", "gemini", "opencode", "qwen"],
     modes: ["default"],
     async drive(drive) {
@@ -141,7 +141,7 @@ export const STATES: readonly State[] = [
       drive.is("idle", idle);
       drive.inBackground(true, idle);
       await sleep(HOLD_MS);
-      // Some take its end for a prompt, and work again.
+      // Some agents treat the end of the background process as a prompt, and work again.
       drive.ends();
       const ended = drive.letsGo(name);
       drive.inBackground(false, ended);
@@ -163,7 +163,7 @@ export const STATES: readonly State[] = [
       await sleep(HOLD_MS);
       const answered = Date.now();
       if (asks(drive.agent, drive.seen.last)) {
-        // The answer was not taken.
+        // The agent did not take the answer.
         drive.is("waiting for approval", answered);
         await sleep(HOLD_MS);
         await drive.interrupts();
@@ -192,7 +192,7 @@ export const STATES: readonly State[] = [
   },
 ];
 
-/** Dialogs of a start: each in a session of its own. */
+/** Dialogs at the start of an agent, each in its own session. */
 export interface Beginning {
   name: string;
   agents: readonly AgentName[];
@@ -215,10 +215,10 @@ export const BEGINNINGS: readonly Beginning[] = [
   { name: "theme picker", agents: ["claude"], mode: FIRST_START, shows: /Dark mode/, is: "waiting for question" },
 ];
 
-/** A screen that says so says it by then. */
+/** An agent that shows a limit shows it by then. */
 const LIMITED_MS = 12_000;
 
-/** Some put an interrupted prompt back into the composer. */
+/** Some agents put an interrupted prompt back into the composer. */
 async function clear(drive: Drive): Promise<void> {
   if (drive.agent === "qwen") await drive.keys("C-c");
 }

@@ -1,8 +1,8 @@
-/** How a person sees on each agent's screen what it does. Written from the agents' screens, apart from the rules that are measured. */
+/** Recognizes what an agent is doing as a person sees it on the screen. Written from the agents' screens, independently of the rules under test. */
 import type { AgentName } from "../real/agents.ts";
 import type { Picture } from "./seen.ts";
 
-/** It waits for a prompt, once nothing of the others is there. */
+/** The agent waits for a prompt if this matches and no other pattern does. */
 const COMPOSER: Record<AgentName, RegExp> = {
   claude: /^❯/m,
   codex: /^› /m,
@@ -20,7 +20,7 @@ const BUSY: Record<AgentName, RegExp> = {
   qwen: /esc to cancel/,
 };
 
-/** A dialog that wants an answer. */
+/** A dialog that needs an answer. */
 const DIALOG: Record<AgentName, RegExp> = {
   claude: /❯\s*1\.\s|Enter to confirm|Esc to cancel/,
   codex: /›\s*1\.\s|Press enter to confirm/,
@@ -29,11 +29,11 @@ const DIALOG: Record<AgentName, RegExp> = {
   qwen: /[›❯]\s*1\.\s|Waiting for user confirmation/,
 };
 
-/** It says that it is limited. */
+/** A message about a rate limit. */
 const LIMIT = /\b429\b|rate.?limit|too many requests|usage limit/i;
 
 export function isBusy(agent: AgentName, { lines, title }: Picture): boolean {
-  // Qwen says the rest in the language of the system.
+  // Qwen translates its screen to the system's language; its title spinner stays the same.
   return BUSY[agent].test(lines.join("\n")) || (agent === "qwen" && /^[◐◓◑◒]/.test(title));
 }
 
@@ -45,7 +45,7 @@ export function isReady(agent: AgentName, picture: Picture): boolean {
   return COMPOSER[agent].test(picture.lines.join("\n")) && !isBusy(agent, picture) && !asks(agent, picture);
 }
 
-/** Not by the prompt that makes the model say so. */
+/** Ignores the test prompt that makes the model return the limit. */
 export function isLimited({ lines }: Picture): boolean {
   return lines.some((line) => LIMIT.test(line) && !/retry-after|error 429/.test(line));
 }
@@ -54,7 +54,7 @@ export function shows({ lines }: Picture, words: string): boolean {
   return squeezed(lines.join("\n")).includes(squeezed(words));
 }
 
-/** Without what a narrow terminal or a frame puts between letters. */
+/** Removes the characters that a narrow terminal or a frame puts between letters. */
 function squeezed(text: string): string {
   return text.replaceAll(/[\s│┃|]+/g, "");
 }

@@ -1,6 +1,6 @@
 /**
- * Messages to real agents while people press Esc, leave drafts and answer permission requests, and while the daemon is killed. The scripted
- * model knows the truth: which prompts reached it, when, and what it answered. What Holdfast says of each message is compared with it.
+ * Messages to real agents while people press Esc, leave drafts and answer permission requests, and while the daemon is killed. The scripted model
+ * knows the truth: which prompts reached it, when, and its answers. Holdfast's receipt of each message is compared with that truth.
  */
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -17,14 +17,14 @@ export interface Plan {
   messages: number;
   agents: readonly AgentName[];
   hosts: readonly (typeof HOSTS)[number][];
-  /** A number from 0 up to 1, each time another. */
+  /** Returns a new random number from 0 to below 1. */
   random(): number;
-  /** Between two kills of the daemon, at least and at most. */
+  /** The shortest and longest time between two kills of the daemon. */
   killMs: readonly [least: number, most: number];
   onProgress?(ended: number, kills: number): void;
 }
 
-/** `interrupted` lasts until Esc ends it. `asks` needs an approval. `draft` finds words of a person in the composer. */
+/** `interrupted` lasts until Esc ends it. `asks` needs an approval. `draft` meets a person's draft in the composer. */
 const KINDS = ["plain", "long", "interrupted", "asks", "draft"] as const;
 export type Kind = (typeof KINDS)[number];
 
@@ -33,9 +33,9 @@ export interface Sent {
   lane: string;
   kind: Kind;
   text: string;
-  /** When a person last kept the agent from taking a message: a draft, an open approval. Milliseconds since 1970; 0: never. */
+  /** When a person last kept the agent from taking a message, by a draft or an open approval. Unix milliseconds; 0 means never. */
   freeAt: number;
-  /** Somebody pressed Esc, in its turn or at its permission request. */
+  /** A person pressed Esc during its turn or at its permission request. */
   escaped: boolean;
 }
 
@@ -44,18 +44,18 @@ export interface Outcome {
   kills: number;
   kinds: Record<string, number>;
   states: Record<string, number>;
-  /** The agent has them, and nothing tells what became of them. */
+  /** Messages that the agent took, without evidence of what became of them. */
   unknown: string[];
   /** Handed over more than HELD_MS after the agent was ready. */
   held: string[];
   wrong: string[];
 }
 
-/** A message waits no longer for an agent that is ready. */
+/** A message must not wait longer than this for a ready agent. */
 export const HELD_MS = 2000;
 
 const STUCK_MS = 120_000;
-/** An Esc that was taken has ended the request by then. */
+/** An Esc that the agent took has ended the request by then. */
 const TAKES_MS = 5000;
 const DRAFT = "words that nobody sent";
 
@@ -68,7 +68,7 @@ class Disturbed {
   readonly #world: RealWorld;
   readonly #plan: Plan;
   readonly #sent: Sent[] = [];
-  /** When a daemon answered again, for each kill. */
+  /** The downtime of each kill: until a daemon answered again. */
   readonly #downs: { from: number; to: number }[] = [];
   #ended = 0;
   #done = false;
@@ -105,7 +105,7 @@ class Disturbed {
       if (kind === "draft") await this.#clear(sent);
       if (kind === "interrupted") await this.#interrupt(sent, agent);
       if (kind === "asks") await this.#answer(sent, agent);
-      // Several wait at once, now and then; what a person does is for one of them.
+      // Sometimes several messages wait at once; the person's action is for one of them.
       const follows = random() < 0.3 && i + 1 < count;
       if (follows) {
         i++;
@@ -130,7 +130,7 @@ class Disturbed {
     return sent;
   }
 
-  /** A person begins to write, and stops. */
+  /** A person starts to write and stops. */
   async #draft(lane: string): Promise<void> {
     await this.#command(["send", lane, "--no-enter", DRAFT]);
     await this.#shows(lane, DRAFT);
@@ -145,11 +145,11 @@ class Disturbed {
 
   async #interrupt(sent: Sent, agent: AgentName): Promise<void> {
     await eventually(async () => (await this.#asked(sent.id)).some(({ state }) => state === "open"), STUCK_MS, 100);
-    // Seen by the person who presses Esc.
+    // Wait until a person could see the answer that Esc interrupts.
     await eventually(async () => new RegExp(`^\\W*${sent.id} \\w+`, "m").test(await this.#screen(sent.lane)), STUCK_MS, 100);
     sent.escaped = true;
     const isOver = async () => (await this.#asked(sent.id)).every(({ state }) => state !== "open");
-    // Again while the turn goes on, as a person does: an agent that is busy may drop a key.
+    // Press again while the turn continues, as a person does: a busy agent may drop a key.
     for (let presses = 0; presses < 10 && !(await isOver()); presses++) {
       await this.#insistOn(() => interrupt(this.#world, agent, sent.lane));
       await eventually(isOver, TAKES_MS, 100).catch(() => {});
@@ -166,7 +166,7 @@ class Disturbed {
     await sleep(this.#plan.random() * 1000);
     const decision = this.#plan.random() < 0.5 ? "allow" : "deny";
     if (agent !== "gemini" && this.#plan.random() < 0.3) {
-      // Some ask on their screen only after a while: the inbox answers those.
+      // Some agents ask on their screen only after a while; those get their answer from the inbox.
       const shown = (await this.#screen(sent.lane)).includes(`touch ${sent.id}`) && asked.channel === "screen";
       if (shown) {
         sent.escaped = true;
@@ -183,7 +183,7 @@ class Disturbed {
     sent.freeAt = Date.now();
   }
 
-  /** All of the lane have come as far as they will. */
+  /** Waits until every message of the lane has ended or settled. */
   async #end(lane: string): Promise<void> {
     const mine = this.#sent.filter((sent) => sent.lane === lane);
     await eventually(
@@ -194,7 +194,7 @@ class Disturbed {
       STUCK_MS,
       100,
     ).catch(() => {});
-    // An agent that tells nothing may still work on one that is settled.
+    // An agent without hooks may still work on a settled message.
     const last = mine.at(-1)?.id ?? "";
     await eventually(async () => (await this.#asked(last)).every(({ state }) => state !== "open"), STUCK_MS, 100).catch(() => {});
     this.#ended = this.#sent.length;
@@ -272,7 +272,7 @@ class Disturbed {
     });
   }
 
-  /** Again while the daemon is down. */
+  /** Retries while the daemon is down. */
   async #insistOn<T>(work: () => Promise<T>): Promise<T> {
     for (const began = performance.now(); ; ) {
       try {
@@ -286,7 +286,7 @@ class Disturbed {
   }
 }
 
-/** Undefined: what is said of it is true. */
+/** Returns undefined if the receipt is true. */
 export function judge(sent: Sent, message: Message | undefined, asked: readonly Asked[]): string | undefined {
   if (!message) return "it was accepted and is gone";
   const first = asked.filter((request) => idOf(request) === sent.id && request.results.length === 0);
@@ -294,7 +294,7 @@ export function judge(sent: Sent, message: Message | undefined, asked: readonly 
   const { state, reply, why } = message;
   if (first.length === 0) return `the model was never asked; it is called ${state}: ${why}`;
   if (reply !== null && !reply.includes(sent.id)) return `it is given the reply of another: ${JSON.stringify(reply)}`;
-  // One whose answer was whole when Esc came was answered.
+  // A message whose answer was complete before Esc was answered.
   const isCutShort = asked.some((request) => idOf(request) === sent.id && request.state === "aborted");
   if (sent.kind === "interrupted" && isCutShort && state === "replied") return "it was interrupted and is called replied";
   if (state === "failed" && !sent.escaped) return `it is called failed: ${why}`;
@@ -308,7 +308,7 @@ interface Lane {
   downs: readonly { from: number; to: number }[];
 }
 
-/** How long it waited for an agent that was ready. */
+/** How long the message waited for a ready agent. */
 export function heldMs(sent: Sent, message: Message | undefined, { asked, sent: all, downs }: Lane): number {
   if (!message || message.injectedAt === null) return 0;
   const injected = Date.parse(message.injectedAt);
@@ -320,7 +320,7 @@ export function heldMs(sent: Sent, message: Message | undefined, { asked, sent: 
   return Math.max(0, injected - ready);
 }
 
-/** The message that a request of an agent is for: the last that its prompt names. */
+/** The message that a request is for: the last id in its prompt. */
 function idOf({ prompt }: Asked): string | undefined {
   return prompt.match(/(?<=\b(?:say|touch) )[a-z][a-z2-7]{9}\b/g)?.at(-1);
 }

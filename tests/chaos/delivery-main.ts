@@ -1,4 +1,4 @@
-/** `npm run chaos:delivery [-- --sends 1000] [--sessions 24]`: so many messages to demo agents while the daemon is killed at random times. */
+/** `npm run chaos:delivery [-- --sends 1000] [--sessions 24]`: sends messages to demo agents while the daemon is killed at random times. */
 import { parseArgs } from "node:util";
 import { deliver } from "./delivery.ts";
 

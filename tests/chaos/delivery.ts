@@ -1,6 +1,6 @@
 /**
- * Messages to demo agents while the daemon is killed at random times. The truth is what each agent wrote down itself when a prompt began a
- * turn; what Holdfast says of each message is held against it.
+ * Messages to demo agents while the daemon is killed at random times. The truth is the log that each agent writes when a prompt starts a turn;
+ * Holdfast's receipt of each message is compared with it.
  */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,11 +13,11 @@ import { eventually, TestHome } from "../home.ts";
 export interface Plan {
   sends: number;
   sessions: number;
-  /** A number from 0 up to 1, each time another. */
+  /** Returns a new random number from 0 to below 1. */
   random(): number;
-  /** Until the next kill, at least and at most; a third of them comes within the first tenth. */
+  /** The shortest and longest time until the next kill; a third of the kills come within the first tenth. */
   killMs: readonly [least: number, most: number];
-  /** A trace, for when something is wrong. */
+  /** The file for a trace, to find the cause of a failure. */
   trace?: string;
   onProgress?(done: number, kills: number): void;
 }
@@ -25,14 +25,14 @@ export interface Plan {
 export interface Outcome {
   sends: number;
   kills: number;
-  /** Messages whose state when the daemon died was this: what had to be found out. */
+  /** The number of messages in each state when the daemon died, which the next daemon had to resolve. */
   cut: Record<string, number>;
   states: Record<string, number>;
-  /** What is wrong, in words; nothing of it may be. */
+  /** Descriptions of all errors; must be empty. */
   wrong: string[];
 }
 
-/** Without a kill, a message that was cut short is brought to its end in a tenth of this. */
+/** Without kills, an interrupted delivery completes in a tenth of this. */
 const STUCK_MS = 100_000;
 
 interface Told {
@@ -77,7 +77,7 @@ class Deliveries {
     return { sends: this.#sent.length, kills: this.#kills, cut: this.#cut, states: countBy(messages), wrong: this.#compare(messages) };
   }
 
-  /** Several at once now and then, one line and several, some with a turn that lasts. */
+  /** Sends single and several messages, with one line or more, some with a longer turn. */
   async #send(name: string, count: number): Promise<void> {
     const { random } = this.#plan;
     for (let i = 0; i < count; i++) {
@@ -94,7 +94,7 @@ class Deliveries {
     for (const began = performance.now(); ; ) {
       const message = await client.call("getMessage", { params: { id }, query: { until: "replied", waitMs: 10_000 } });
       if (message.endedAt !== null || message.settled) return;
-      // Kills begin its waits anew; so often they do not.
+      // Each kill restarts the daemon's waits, but not often enough to need this long.
       if (performance.now() > began + STUCK_MS) throw new Error(`nothing comes of ${JSON.stringify(message)}`);
     }
   }
@@ -129,7 +129,7 @@ class Deliveries {
     }
   }
 
-  /** What the next daemon found half done. */
+  /** Counts the deliveries that the daemon left half done. */
   async #noteCut(): Promise<void> {
     try {
       using client = this.#home.client();
@@ -138,11 +138,11 @@ class Deliveries {
       });
       for (const { state } of messages) this.#cut[state] = (this.#cut[state] ?? 0) + 1;
     } catch {
-      // It has ended by itself, or does not answer yet: nothing to count.
+      // The daemon has exited or does not answer yet: nothing to count.
     }
   }
 
-  /** Whatever dies meanwhile. */
+  /** Retries until a daemon answers. */
   async #insist<T>(work: (client: HoldfastClient) => Promise<T>): Promise<T> {
     for (;;) {
       try {
@@ -185,7 +185,7 @@ class Deliveries {
   }
 }
 
-/** Undefined: what is said of it is true. */
+/** Returns undefined if the receipt is true. */
 function judge(message: Message | undefined, told: readonly Told[]): string | undefined {
   if (!message) return "it was acknowledged and is gone";
   if (told.length > 1) return `it was said ${told.length} times`;

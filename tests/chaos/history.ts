@@ -1,4 +1,4 @@
-/** Random histories, each in a home of its own that begins with a session on each host. */
+/** Random histories, each in its own home that starts with a session on each host. */
 import { HOSTS } from "@holdfast/contract";
 import fc from "fast-check";
 import { Model } from "./model.ts";

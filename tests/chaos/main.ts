@@ -1,6 +1,6 @@
 /**
- * `npm run chaos [-- --histories 50] [--longest 40] [--seed N] [--out FILE]`: prints which faults were brought about. The full run, without
- * arguments, writes docs/CHAOS.md; one that is made shorter, or repeats another, writes only where `--out` says.
+ * `npm run chaos [-- --histories 50] [--longest 40] [--seed N] [--out FILE]`: prints the injected faults. The full run, without arguments, writes
+ * docs/CHAOS.md; a shortened or repeated run writes only to `--out`.
  */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";

@@ -1,4 +1,4 @@
-/** What ought to be there: as simple as can be, so that it is surely right. */
+/** The expected state, kept as simple as possible so that it is surely right. */
 import type { HostName, SessionId, SessionStatus } from "@holdfast/contract";
 
 export interface Known {
@@ -7,19 +7,19 @@ export interface Known {
   host: HostName;
   pid: number;
   live: boolean;
-  /** What its status may be. */
+  /** The allowed statuses. */
   is: SessionStatus[];
-  /** Lines that it was sent; surely, when that was acknowledged. */
+  /** The lines sent to it; `sure` if the send was acknowledged. */
   sent: { text: string; sure: boolean }[];
-  /** Its recorder was killed: what it said meanwhile is not recorded. */
+  /** Its recorder was killed, so output from that time is not recorded. */
   hasGap: boolean;
-  /** Somebody has looked at it since it ended; undefined when that fact may have been lost. */
+  /** True if a person has viewed it since it ended; undefined if that fact may be lost. */
   viewed: boolean | undefined;
 }
 
 export class Model {
   sessions: Known[] = [];
-  /** How often each fault was brought about. */
+  /** The number of times each fault was injected. */
   readonly faults: Map<string, number>;
   #count = 0;
 

@@ -1,4 +1,4 @@
-/** What can be done to Holdfast, and what can happen to it. A step that finds nothing to act on is left out. */
+/** The actions of users and the faults. A step that finds nothing to act on is skipped. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -129,7 +129,7 @@ async function lookAt(known: Known, _model: Model, world: World): Promise<void> 
   known.viewed = true;
 }
 
-/** Exactly those that have ended and were looked at. */
+/** Removes exactly the ended sessions that were viewed. */
 async function prune(model: Model, world: World): Promise<void> {
   const { removed } = await (await world.client()).call("prune", { body: { olderThanMs: 0 } });
   const gone = new Set(removed.map(({ id }) => id));
@@ -156,7 +156,7 @@ async function killProgram(known: Known, model: Model, world: World): Promise<vo
   model.end(known, "failed");
 }
 
-/** A keeper that vanishes takes the terminals of its programs away: they end of that, and nobody is there to say how. */
+/** A killed keeper takes the terminals of its programs with it. The programs end, and no exit status is known. */
 async function killKeeper(known: Known, model: Model, world: World): Promise<void> {
   if (known.host === "native") {
     model.fault("kill -9 of a holder");
@@ -181,7 +181,7 @@ async function killRecorder(known: Known, model: Model, world: World): Promise<v
   });
 }
 
-/** The database of a daemon that was killed is overwritten somewhere, cut off, or gone. */
+/** Kills the daemon, then overwrites a part of its database, truncates it or deletes it. */
 function damage(name: string, { afterBackup }: { afterBackup: boolean }): fc.Arbitrary<fc.AsyncCommand<Model, World>> {
   const place = fc.record({ way: fc.constantFrom("overwritten", "cut off", "gone"), at: fc.double({ min: 0, max: 1, noNaN: true }) });
   return place.map(({ way, at }) => ({
@@ -200,14 +200,14 @@ function damage(name: string, { afterBackup }: { afterBackup: boolean }): fc.Arb
   }));
 }
 
-/** What only the journal knew may be lost: that a run was stopped, and that somebody looked. */
+/** Facts that only the journal had may be lost: that a run was stopped, and that a person viewed it. */
 function forget(known: Known): void {
   if (known.live) return;
   known.is = ["stopped", "failed", "lost"];
   known.viewed = undefined;
 }
 
-/** Somewhere in the few milliseconds that a request takes. */
+/** Kills the daemon within the few milliseconds that a request takes. */
 async function cut<T>(model: Model, world: World, what: string, request: () => Promise<T>): ReturnType<typeof answered<T>> {
   model.fault(`kill -9 of the daemon in a ${what}`);
   const pid = await world.daemonPid();
@@ -217,7 +217,7 @@ async function cut<T>(model: Model, world: World, what: string, request: () => P
   return under;
 }
 
-/** One that was not acknowledged is there or not; one that is there is whole. */
+/** A start without acknowledgement may or may not have happened; a session that exists is complete. */
 async function cutStart(model: Model, world: World, host: OwnHost): Promise<void> {
   const name = model.newWord();
   const client = await world.client();
@@ -246,12 +246,12 @@ async function cutStop(known: Known, model: Model, world: World): Promise<void> 
   const client = await world.client();
   const outcome = await cut(model, world, "stop", () => client.call("stopSession", { params: { ref: known.id }, body: { graceMs: 2000 } }));
   if (outcome) return model.end(known, "stopped");
-  // It was asked for, and has happened as far as it got; what is left of it can be asked for again.
+  // The stop may have happened in part; a second stop completes it.
   const status = await eventually(async () => {
     const { status, pid } = await world.session(known);
     return status === "working" && !inspect(pid ?? 0) ? undefined : status;
   });
-  // Also where the next daemon is just finishing it.
+  // The next daemon may be completing the same stop.
   if (status === "working")
     await answered((await world.client()).call("stopSession", { params: { ref: known.id }, body: { graceMs: 2000 } }));
   model.end(known, "stopped", "failed");

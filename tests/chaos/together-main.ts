@@ -1,4 +1,7 @@
-/** `npm run chaos:together [-- --members 64] [--keys 1000] [--messages 10000]`: a group that shares values and talks while the daemon is killed at random times. */
+/**
+ * `npm run chaos:together [-- --members 64] [--keys 1000] [--messages 10000]`: a group shares values and messages while the daemon is killed at
+ * random times.
+ */
 import { parseArgs } from "node:util";
 import { together } from "./together.ts";
 

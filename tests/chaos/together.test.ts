@@ -1,8 +1,8 @@
-/** `npm run chaos:together` does the same with other numbers. */
+/** `npm run chaos:together` takes other numbers. */
 import { expect, test } from "vitest";
 import { together } from "./together.ts";
 
-test("sixty-four members share a thousand keys and say ten thousand things to each other while the daemon is killed: nothing is lost, nothing comes twice, each is heard in order (GRP-11 together, GRP-05 together, NEW-01 together)", {
+test("sixty-four members share a thousand keys and send ten thousand messages under daemon kills: none is lost, duplicated or out of order (GRP-11 together, GRP-05 together, NEW-01 together)", {
   timeout: 900_000,
 }, async () => {
   const outcome = await together({ members: 64, conversations: 4, keys: 1000, messages: 10_000, random: Math.random, killMs: [200, 5000] });

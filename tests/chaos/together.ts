@@ -1,7 +1,7 @@
 /**
- * Members of one group who share values and speak to each other while the daemon is killed at random times. Most are shells, whose mailboxes are read by
- * the token of their runs as a program in them would; some are conversations, which are given what is said to them as turns. The truth is what each
- * reader got, and what stands in the transcripts; the journal is held against it.
+ * Members of one group share values and messages while the daemon is killed at random times. Most members are shells, whose mailboxes are read with
+ * the tokens of their runs, as a program in them would. The others are conversations, which get messages as turns. The truth is what each reader got
+ * and what the transcripts contain; the journal is compared with it.
  */
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,10 +12,10 @@ import { eventually, TestHome } from "../home.ts";
 
 export interface Plan {
   members: number;
-  /** Of those, so many are conversations. */
+  /** How many of the members are conversations. */
   conversations: number;
   keys: number;
-  /** Each counts once, however many it is for. */
+  /** A message counts once, however many recipients it has. */
   messages: number;
   random(): number;
   killMs: readonly [least: number, most: number];
@@ -24,18 +24,18 @@ export interface Plan {
 
 export interface Outcome {
   sent: number;
-  /** What they come to, with a copy for each of those that a message is for. */
+  /** Copies of all messages, one per recipient. */
   deliveries: number;
   handedOver: number;
   kills: number;
   keys: number;
   seconds: number;
-  /** What is wrong, in words; nothing of it may be. */
+  /** Descriptions of all errors; must be empty. */
   wrong: string[];
 }
 
 const GROUP = "team";
-/** One of so many is for all. */
+/** The share of messages to all members. */
 const TO_ALL = 0.01;
 const TO_COORDINATOR = 0.04;
 
@@ -44,11 +44,11 @@ interface Member {
   id: string;
   token: string;
   isTalk: boolean;
-  /** What it was given, in that order: who said it, and as which of theirs. */
+  /** Received messages in order: the sender and its message number. */
   got: { id: string; from: string; n: number }[];
 }
 
-/** What was acknowledged: for whom, by the id of the message or of their copy. */
+/** An acknowledged message or copy, with its recipient. */
 interface Sent {
   id: string;
   to: string;
@@ -107,7 +107,7 @@ class Together {
     };
   }
 
-  /** All of them, in the group, ready. */
+  /** Waits until all members are in the group and ready. */
   async #gather(): Promise<Member[]> {
     using client = this.#client();
     await client.call("createGroup", { body: { path: GROUP, limit: this.#plan.members } });
@@ -128,7 +128,7 @@ class Together {
     );
   }
 
-  /** One after the other: what is said later comes later. Whatever it did not hear of, it says again under the same id. */
+  /** Sends one message after the other, so that order is defined. Retries an unacknowledged message under the same id. */
   async #speak({ name, token }: Member, members: readonly Member[], count: number): Promise<void> {
     const others = members.filter((member) => member.name !== name);
     using client = this.#client(token);
@@ -168,7 +168,7 @@ class Together {
     }
   }
 
-  /** Everything that was acknowledged has come somewhere. */
+  /** Waits until every acknowledged message has arrived. */
   async #settled(members: readonly Member[]): Promise<void> {
     let before = -1;
     for (let still = performance.now(); performance.now() < still + 60_000; await sleep(200)) {
@@ -187,7 +187,7 @@ class Together {
     }
   }
 
-  /** A conversation's own record of what was said to it. */
+  /** The messages in a conversation's own transcript. */
   async #transcript({ id }: Member): Promise<Member["got"]> {
     using client = this.#client();
     const got: Member["got"] = [];
@@ -217,7 +217,7 @@ class Together {
     }
   }
 
-  /** None lost, none twice, and of each sender in order. */
+  /** Checks that no message is lost or duplicated, and that each sender's messages are in order. */
   #compare(members: readonly Member[]): string[] {
     const wrong: string[] = [];
     for (const { name, got } of members) {
@@ -238,7 +238,7 @@ class Together {
     return wrong.slice(0, 20);
   }
 
-  /** The journal says of each what is true of it. */
+  /** Checks the receipts in the journal against the truth. */
   async #compareReceipts(): Promise<string[]> {
     using client = this.#client();
     const { messages } = await client.call("listMessages", { query: { limit: String(this.#sent.length + 1000) } });
@@ -265,7 +265,7 @@ class Together {
     return wrong.slice(0, 20);
   }
 
-  /** Whatever dies meanwhile. */
+  /** Retries until a daemon answers. */
   async #insist<T>(work: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
@@ -291,7 +291,7 @@ class Together {
   }
 }
 
-/** The texts say who said them, and as which of theirs. */
+/** Parses a text, which names its sender and message number. */
 function asGot({ id, text }: Pick<ReadMessage, "id" | "text">): Member["got"][number] {
   const [, from = "", n = ""] = text.split(" ");
   return { id, from, n: Number(n) };

@@ -1,6 +1,6 @@
 /**
- * What is really there, and what must hold of it: a home with real daemons, tmux servers, holders and programs. Each program says `ready`,
- * then `got LINE` for every line it is sent, so that a recording shows which lines arrived, how often and in which order.
+ * The real state and its invariants: a home with real daemons, tmux servers, holders and programs. Each program prints `ready`, then `got LINE` for
+ * every line that it is sent, so that a recording shows which lines arrived, how often and in which order.
  */
 import { closeSync, openSync, readFileSync, rmSync, statSync, truncateSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import type { Known, Model } from "./model.ts";
 
 const PROGRAM = ["/bin/sh", "-c", "stty -echo; echo ready; while read -r line; do echo got $line; done"];
 
-/** After a fault: how long until what is listed must be true again. Machines that test are busy. */
+/** After a fault, the list must be true again within this time. Test machines are busy. */
 const SETTLED_MS = 20_000;
 
 export class World implements AsyncDisposable {
@@ -20,7 +20,7 @@ export class World implements AsyncDisposable {
   readonly program = PROGRAM;
   #client: HoldfastClient | undefined;
 
-  /** The client of the daemon that runs; when there is none, one is started, as every command does. */
+  /** The client of the running daemon; starts a daemon if there is none, as every command does. */
   async client(): Promise<HoldfastClient> {
     if (this.#client) {
       try {
@@ -52,7 +52,7 @@ export class World implements AsyncDisposable {
     return (await this.client()).call("getSession", { params: { ref: known.id } });
   }
 
-  /** Lines of a run's recording, over all of its segments. */
+  /** The lines of a run's recording, over all segments. */
   said(known: Known): string[] {
     const directory = join(openHome(this.home.env).sessions, known.id, "runs", "1");
     return readRecording(directory).split("\r\n").slice(0, -1);
@@ -94,7 +94,7 @@ export class World implements AsyncDisposable {
     }
   }
 
-  /** Everything that must hold after each step. */
+  /** Checks everything that must hold after each step. */
   async check(model: Model): Promise<void> {
     await eventually(async () => (await this.#differences(model)).length === 0, SETTLED_MS).catch(async () => {
       throw new Error(`what is there is not what must be:\n  ${(await this.#differences(model)).join("\n  ")}`);
@@ -114,7 +114,7 @@ export class World implements AsyncDisposable {
     return [...wrong, ...this.#strays(model), ...orderWrong(await this.events())];
   }
 
-  /** Nothing of an ended run is left. */
+  /** Finds processes of ended runs. */
   #strays(model: Model): string[] {
     const pids = this.home.processes().map(({ pid }) => pid);
     const live = new Set(model.sessions.filter(({ live }) => live).map(({ id }) => `${id}-1`));
@@ -128,7 +128,7 @@ export class World implements AsyncDisposable {
   }
 }
 
-/** Whether a request was answered; one that was cut off may or may not have been acted on. */
+/** The answer to a request; undefined if it was cut off, when it may or may not have taken effect. */
 export async function answered<T>(request: Promise<T>): Promise<{ reply: T } | { error: HoldfastError } | undefined> {
   try {
     return { reply: await request };
@@ -148,7 +148,7 @@ function differences(known: Known, session: Session): string[] {
   return wrong;
 }
 
-/** What was acknowledged is there once and in order; what was not is there at most once, in its place. */
+/** An acknowledged line is there once and in order; any other line is there at most once, in its place. */
 function linesWrong(known: Known, said: string[]): string[] {
   if (known.hasGap) return [];
   const got = said.filter((line) => line.startsWith("got ")).map((line) => line.slice(4));

@@ -1,4 +1,4 @@
-/** Real agents that somebody started themselves: adopted where they are, and gone on with from the conversation that their own files tell. */
+/** Real agents started outside Holdfast: adopted in place, and resumed with the conversation found in their own files. */
 import { spawn, spawnSync } from "node:child_process";
 import path from "node:path";
 import { stripVTControlCharacters } from "node:util";
@@ -9,13 +9,13 @@ import { AGENT_NAMES, type AgentName, IDLE } from "./agents.ts";
 import { becomes, interrupt } from "./watching.ts";
 import { RealWorld } from "./world.ts";
 
-/** Some take half a minute to start on a machine that does other things too, and here each starts twice. */
+/** Some agents take half a minute to start on a busy machine, and each starts twice here. */
 const SLOW_MS = 300_000;
 const PATIENCE_MS = 100_000;
 
 describe.each(AGENT_NAMES)("%s", (agent) => {
   test(
-    "in a pane of the user's own tmux it is adopted, has its turn, and once its terminal is gone it is resumed and remembers",
+    "in a pane of the user's own tmux it is adopted, has its turn, and is resumed with its memory once its terminal is gone",
     async () => {
       await using world = await RealWorld.open();
       using tmux = await userTmux(world, agent);
@@ -45,7 +45,7 @@ describe.each(AGENT_NAMES)("%s", (agent) => {
 
 describe.each(AGENT_NAMES)("%s", (agent) => {
   test(
-    "what is sent to one that was adopted is answered with its own words, and is not when its turn was interrupted or failed (truth 12)",
+    "a message to an adopted agent gets its own answer, and none if its turn was interrupted or failed (truth 12)",
     async () => {
       await using world = await RealWorld.open();
       using tmux = await userTmux(world, agent);
@@ -73,7 +73,7 @@ describe.each(AGENT_NAMES)("%s", (agent) => {
       expect(failed.stderr).toMatch(/turn failed: .*Bad request|turn failed: .*400/);
       expect(await ask("say four")).toMatchObject({ code: 0, stdout: "four\n" });
       const { turns } = await becomes(world, agent, "idle");
-      // Its turns are counted by its screen alone.
+      // Qwen's turns are counted only from its screen.
       if (agent !== "qwen") expect(turns).toBe(6);
     },
     SLOW_MS,
@@ -82,7 +82,7 @@ describe.each(AGENT_NAMES)("%s", (agent) => {
 
 describe.each(["qwen", "claude"] as const)("%s", (agent) => {
   test(
-    "on a terminal that is no tmux it is adopted by its process, and once it has ended it is resumed and remembers",
+    "on a terminal outside tmux it is adopted by its process, and is resumed with its memory after its end",
     async () => {
       await using world = await RealWorld.open();
       const { command, env, project } = await world.agent(agent);
@@ -109,7 +109,7 @@ describe.each(["qwen", "claude"] as const)("%s", (agent) => {
       terminal.stdin.write("say periwinkle");
       await eventually(() => shown.includes("periwinkle"), PATIENCE_MS, 200);
       const isAsked = async () => (await world.model.asked()).some(({ prompt }) => prompt.includes("periwinkle"));
-      // An Enter that comes with the text may be taken for a part of it.
+      // The agent may take an Enter with the text as part of it.
       await eventually(async () => (await isAsked()) || (terminal.stdin.write("\r") && undefined), PATIENCE_MS, 2000);
       await eventually(() => isWrittenDown(world, agent, session.conversation ?? ""), PATIENCE_MS, 500);
       process.kill(session.pid ?? 0, "SIGTERM");
@@ -123,18 +123,18 @@ describe.each(["qwen", "claude"] as const)("%s", (agent) => {
   );
 });
 
-/** An interrupted prompt may come back. */
+/** An interrupted prompt may return to the composer. */
 async function clearComposer(world: RealWorld, agent: AgentName): Promise<void> {
   if (agent === "qwen" || agent === "gemini") await world.home.ok(["keys", agent, "C-u"]);
 }
 
-/** The answer is written down: what is ended before that is not remembered by anybody. */
+/** The answer is in the agent's files: an agent that ends earlier does not remember it. */
 function isWrittenDown(world: RealWorld, agent: AgentName, conversation: string): boolean {
   const { stdout } = spawnSync("grep", ["-rlE", '"(assistant|model)"', path.join(world.home.root, `home-${agent}`)], { encoding: "utf8" });
   return stdout.split("\n").some((file) => file.includes(`${conversation}.jsonl`));
 }
 
-/** A tmux of the user's own in the model's network, where the agent was typed into the shell of its session `work`. */
+/** A user's own tmux in the model's network, with the agent started from the shell of its session `work`. */
 async function userTmux(world: RealWorld, agent: AgentName) {
   const { command, env, project } = await world.agent(agent);
   const socket = path.join(world.home.root, "user-tmux");

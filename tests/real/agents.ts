@@ -1,6 +1,6 @@
 /**
- * How each real agent is set up to know nothing but a directory and the scripted model: a home of its own, no onboarding, no updates, no
- * telemetry. What differs between agents is here and nowhere else in the tests.
+ * Sets up each real agent with its own home and the scripted model: no onboarding, no updates, no telemetry. All differences between agents in the
+ * tests are in this file.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -15,7 +15,7 @@ export const AGENT_NAMES: readonly AgentName[] = ["claude", "codex", "gemini", "
 export const LARGE_AGENTS = ["claude", "codex", "opencode"] as const satisfies readonly AgentName[];
 
 export interface Place {
-  /** The agent's home directory; empty, and its own. */
+  /** The agent's own home directory, empty. */
   home: string;
   /** The project it works in. */
   project: string;
@@ -29,10 +29,10 @@ export interface Started {
 }
 
 const KEY = "no-key-is-needed";
-/** Nothing listens there: a client that leaves loopback is told so at once, also where there is no network namespace. */
+/** Nothing listens there, so a client that leaves loopback fails at once, even without a network namespace. */
 const NOWHERE = "http://127.0.0.1:9";
 
-/** What an agent shows when it waits for its first prompt. */
+/** The text on the screen of an agent that waits for its first prompt. */
 export const IDLE: Record<AgentName, RegExp> = {
   claude: /^❯/m,
   codex: /Ask Codex to do anything/,
@@ -41,17 +41,14 @@ export const IDLE: Record<AgentName, RegExp> = {
   qwen: /Type your message/,
 };
 
-/**
- * Not as usual: nobody told it yet to trust the directory, nobody has logged in; or it is used by a subscription, or guesses prompts, where it
- * else would not.
- */
+/** Unusual set-ups: the directory is not trusted, nobody is logged in, the agent runs on a subscription, or it guesses prompts. */
 export type Unusual = "untrusted" | "logged-out" | "subscribed" | "guessing";
 
 type SetUp = (place: Place, unusual?: Unusual) => Pick<Started, "env">;
 
 const SET_UP: Record<AgentName, SetUp> = { claude, codex, gemini, opencode, qwen };
 
-/** Writes the agent's configuration; answers how to start it there. */
+/** Writes the agent's configuration; returns how to start it. */
 export function setUp(agent: AgentName, place: Place, unusual?: Unusual): Started {
   mkdirSync(place.home, { recursive: true });
   mkdirSync(place.project, { recursive: true });
@@ -100,7 +97,7 @@ function claude({ home, project, url }: Place, unusual?: Unusual): ReturnType<Se
     theme: "dark",
     projects: { [project]: { hasTrustDialogAccepted: unusual !== "untrusted", hasCompletedProjectOnboarding: true } },
   });
-  // The mode of a new installation lets a model decide about tools, and another one makes it offer that at its start.
+  // A new installation lets a model decide about tools; without `disableAutoMode`, Claude offers that at its start.
   json(path.join(configuration, "settings.json"), { permissions: { defaultMode: "default", disableAutoMode: "disable" } });
   return {
     env: {
@@ -136,7 +133,7 @@ daemon_auto_start = false
 enabled = false
 ${unusual === "untrusted" ? "" : `[projects.${JSON.stringify(project)}]\ntrust_level = "trusted"\n`}`,
   );
-  // It asks for trust in repositories only.
+  // Codex asks for trust only in repositories.
   if (unusual === "untrusted") execFileSync("git", ["init", "--quiet", project]);
   return { env: { CODEX_HOME: configuration, ...(unusual === "logged-out" ? {} : { OPENAI_API_KEY: KEY }) } };
 }
@@ -159,7 +156,7 @@ function opencode({ home, url }: Place) {
     share: "disabled",
     permission: { bash: "ask", edit: "ask" },
   });
-  // What a start with a network leaves: without it no plugin is put in.
+  // The files that a start with a network leaves; without them opencode loads no plugin.
   const sdk = { dependencies: { "@opencode-ai/plugin": "*" } };
   json(path.join(home, ".config/opencode/package.json"), sdk);
   json(path.join(home, ".config/opencode/package-lock.json"), { lockfileVersion: 3, packages: { "": sdk } });
@@ -171,7 +168,7 @@ function opencode({ home, url }: Place) {
       OPENCODE_DISABLE_MODELS_FETCH: "1",
       OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
       OPENCODE_DISABLE_DEFAULT_PLUGINS: "1",
-      // It looks for packages there, and takes a "not found" at once and a refused connection after a minute.
+      // opencode looks for packages there; it accepts "not found" at once, but a refused connection only after a minute.
       npm_config_registry: url,
       npm_config_fetch_retries: "0",
     },

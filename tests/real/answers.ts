@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { type AgentName, IDLE } from "./agents.ts";
 import { RealWorld } from "./world.ts";
 
-/** The least that must hold for a real agent: it starts under Holdfast, takes a prompt, answers, and is gone after a stop. */
+/** The minimum for a real agent: it starts under Holdfast, takes a prompt, answers, and leaves no process after a stop. */
 export async function answersOnItsScreen(agent: AgentName): Promise<void> {
   await using world = await RealWorld.open();
   const { id, pid } = await world.start(agent);

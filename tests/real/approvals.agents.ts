@@ -6,13 +6,13 @@ import { eventually } from "../home.ts";
 import { type AgentName, IDLE } from "./agents.ts";
 import { RealWorld } from "./world.ts";
 
-/** How long a real agent may take, on a machine that runs other tests too. */
+/** The longest wait for a real agent on a busy machine. */
 const PATIENCE_MS = 100_000;
 
-/** Those whose requests wait in a hook. */
+/** Agents whose requests wait in a hook. */
 const PARKED = ["claude", "codex", "qwen", "opencode"] as const satisfies AgentName[];
 
-/** An agent that asked for leave to make a file. */
+/** An agent with an open request to create a file. */
 async function asking(world: RealWorld, agent: AgentName): Promise<{ made: string; approval: Approval }> {
   const { cwd } = await world.spawn(agent);
   await world.shows(agent, IDLE[agent]);
@@ -20,7 +20,7 @@ async function asking(world: RealWorld, agent: AgentName): Promise<{ made: strin
   return { made: path.join(cwd, "made.txt"), approval: await waiting(world) };
 }
 
-/** `about`: an agent may say that it waits before its screen shows for what. */
+/** `about`: an agent may report that it waits before its screen shows the reason. */
 async function waiting(world: RealWorld, about = ""): Promise<Approval> {
   const open = () => world.home.json<Approval[]>(["approvals"]);
   return eventually(async () => (await open()).find(({ text }) => text.includes(about)), PATIENCE_MS, 100);
@@ -41,13 +41,13 @@ function status(world: RealWorld, name: string, wanted: Session["status"]): Prom
   );
 }
 
-/** What the model was told of its tools. */
+/** The tool results that the model got. */
 async function results(world: RealWorld): Promise<string> {
   return JSON.stringify((await world.model.asked()).flatMap(({ results }) => results));
 }
 
 describe.each(PARKED)("%s", (agent) => {
-  test("what is allowed from the inbox runs, and the agent goes on (BG-17 agents, NEW-04 agents)", async () => {
+  test("a command allowed from the inbox runs, and the agent continues (BG-17 agents, NEW-04 agents)", async () => {
     await using world = await RealWorld.open();
     const { made, approval: asked } = await asking(world, agent);
     expect(asked).toMatchObject({ agent, name: agent, for: "approval", status: "open", directory: path.dirname(made) });
@@ -61,7 +61,7 @@ describe.each(PARKED)("%s", (agent) => {
     expect(await world.home.json(["approvals"])).toEqual([]);
   });
 
-  test("what is denied does not run, and the model reads why", async () => {
+  test("a denied command does not run, and the model reads the reason", async () => {
     await using world = await RealWorld.open();
     const { made, approval: asked } = await asking(world, agent);
     await world.home.ok(["approvals", "deny", asked.id, "--reason", "not while the build runs"]);
@@ -71,7 +71,7 @@ describe.each(PARKED)("%s", (agent) => {
     expect(await world.home.ok(["audit"])).toMatch(/denied \w+: .*touch made\.txt.* \(not while the build runs\)/);
   });
 
-  test("a daemon that is killed while it waits changes nothing", async () => {
+  test("a daemon killed during an open approval changes nothing", async () => {
     await using world = await RealWorld.open();
     const { made, approval: asked } = await asking(world, agent);
     await world.home.killDaemon();
@@ -108,7 +108,7 @@ test.each([
     await world.shows(agent, IDLE[agent]);
     await world.home.ok(["send", agent, "say hello", "--wait"]);
     const plan = "# The plan\n\n1. Paint the shed green\n";
-    // Claude tells its model where the plan is to be written.
+    // Claude tells its model where to write the plan.
     const file = /[^"\\ `]*\/plans\/[\w-]+\.md/.exec(JSON.stringify(await world.model.bodies()))?.[0];
     const steps = {
       claude: `tool Write ${JSON.stringify({ file_path: file, content: plan })}; tool ExitPlanMode {}`,
@@ -140,7 +140,7 @@ describe("gemini", () => {
     expect(await approval(world, asked)).toMatchObject({ status: "allowed" });
   });
 
-  test("what is denied by its keys does not run", async () => {
+  test("a command denied by its keys does not run", async () => {
     await using world = await RealWorld.open();
     const { made, approval: asked } = await asking(world, "gemini");
     await world.home.ok(["approvals", "deny", asked.id]);
@@ -151,44 +151,41 @@ describe("gemini", () => {
 
 test.each([
   ["gemini", "write_file", []],
-  // With settings of the user's own it has none of our hooks.
+  // With the user's own settings it has none of Holdfast's hooks.
   ["claude", "Write", ["--", "--settings", "{}"]],
-] as const)(
-  "an edit that %s asks for on its screen is shown in the inbox with all that changes, and answered by keys",
-  async (agent, tool, args) => {
-    await using world = await RealWorld.open();
-    const { cwd } = await world.spawn(agent, agent, [...args]);
-    await world.shows(agent, IDLE[agent]);
-    const write = (name: string, lines: number) => {
-      const content = Array.from({ length: lines }, (_, i) => `line ${i} of ${name}`).join("\n");
-      return `tool ${tool} ${JSON.stringify({ file_path: path.join(cwd, name), content })}; say the end`;
-    };
-    await world.home.ok(["send", agent, write("short.txt", 3)]);
-    const asked = await waiting(world, "short.txt");
-    expect(asked).toMatchObject({ channel: "screen", answers: ["allow", "deny"] });
-    expect(JSON.stringify(asked.input)).toContain("line 2 of short.txt");
-    await world.home.ok(["approvals", "allow", asked.id]);
-    await eventually(() => existsSync(path.join(cwd, "short.txt")), PATIENCE_MS);
-    await status(world, agent, "idle");
-    // What does not fit on its screen nobody has seen.
-    await world.home.ok(["send", agent, write("long.txt", 100)]);
-    await eventually(
-      async () => {
-        const long = await waiting(world);
-        expect(long).toMatchObject({ channel: "screen", answers: [] });
-        const { code, stderr } = await world.home.cli(["approvals", "allow", long.id]);
-        expect(code).not.toBe(0);
-        return code === 27 && stderr.includes("asks for more than its screen shows");
-      },
-      PATIENCE_MS,
-      100,
-    );
-    expect(existsSync(path.join(cwd, "long.txt"))).toBe(false);
-  },
-);
+] as const)("an edit that %s asks for on its screen is shown completely in the inbox, and answered by keys", async (agent, tool, args) => {
+  await using world = await RealWorld.open();
+  const { cwd } = await world.spawn(agent, agent, [...args]);
+  await world.shows(agent, IDLE[agent]);
+  const write = (name: string, lines: number) => {
+    const content = Array.from({ length: lines }, (_, i) => `line ${i} of ${name}`).join("\n");
+    return `tool ${tool} ${JSON.stringify({ file_path: path.join(cwd, name), content })}; say the end`;
+  };
+  await world.home.ok(["send", agent, write("short.txt", 3)]);
+  const asked = await waiting(world, "short.txt");
+  expect(asked).toMatchObject({ channel: "screen", answers: ["allow", "deny"] });
+  expect(JSON.stringify(asked.input)).toContain("line 2 of short.txt");
+  await world.home.ok(["approvals", "allow", asked.id]);
+  await eventually(() => existsSync(path.join(cwd, "short.txt")), PATIENCE_MS);
+  await status(world, agent, "idle");
+  // A request that does not fit on the screen was not fully seen.
+  await world.home.ok(["send", agent, write("long.txt", 100)]);
+  await eventually(
+    async () => {
+      const long = await waiting(world);
+      expect(long).toMatchObject({ channel: "screen", answers: [] });
+      const { code, stderr } = await world.home.cli(["approvals", "allow", long.id]);
+      expect(code).not.toBe(0);
+      return code === 27 && stderr.includes("asks for more than its screen shows");
+    },
+    PATIENCE_MS,
+    100,
+  );
+  expect(existsSync(path.join(cwd, "long.txt"))).toBe(false);
+});
 
 describe("qwen", () => {
-  test("after its minute it asks on its own screen, nothing has run, and the inbox answers there", async () => {
+  test("after a minute it asks on its own screen, nothing has run, and the inbox answers there", async () => {
     await using world = await RealWorld.open();
     const { made, approval: asked } = await asking(world, "qwen");
     await world.shows("qwen", /› 1\. Yes, allow once/);
@@ -205,11 +202,11 @@ describe("qwen", () => {
 test.each([
   ["claude", /❯ 1\. Yes/],
   ["opencode", /Allow once +Allow always/],
-] as const)("who answers first on the screen of %s is heard, and the inbox follows", async (agent, dialog) => {
+] as const)("the first answer on the screen of %s counts, and the inbox follows", async (agent, dialog) => {
   await using world = await RealWorld.open();
   const { made, approval: asked } = await asking(world, agent);
   await world.shows(agent, dialog);
-  // Claude hears no key just after its dialog came.
+  // Claude ignores keys right after its dialog appears.
   await eventually(
     async () => {
       await world.home.ok(["keys", agent, "Enter"]);
@@ -223,11 +220,11 @@ test.each([
   expect(refused).toMatchObject({ code: 27, stderr: expect.stringContaining("own screen") });
 });
 
-test.each(["claude", "codex", "qwen"] as const)("Esc on the screen of %s takes back what it asked for", async (agent) => {
+test.each(["claude", "codex", "qwen"] as const)("Esc on the screen of %s withdraws its request", async (agent) => {
   await using world = await RealWorld.open();
   const { made, approval: asked } = await asking(world, agent);
   if (agent === "claude") await world.shows(agent, /❯ 1\. Yes/);
-  // Claude hears no key just after its dialog came.
+  // Claude ignores keys right after its dialog appears.
   await eventually(
     async () => {
       await world.home.ok(["keys", agent, "Escape"]);

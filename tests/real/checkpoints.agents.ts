@@ -1,4 +1,4 @@
-/** Every turn of a real agent in a worktree can be undone: what tells that a turn has ended is the agent itself. */
+/** Every turn of a real agent in a worktree can be undone; the agent itself reports the end of a turn. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";

@@ -1,4 +1,4 @@
-/** A Working Context in the hands of agents of different makers: what one writes down, the next is pointed to, and reads with a tool of its own. */
+/** A Working Context shared by agents of different vendors: the next agent is pointed to it and reads it with its own tool. */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
@@ -8,14 +8,14 @@ import { type AgentName, setUp } from "./agents.ts";
 import { becomes } from "./watching.ts";
 import { RealWorld } from "./world.ts";
 
-/** Gemini's own tool reads nothing that git ignores: it is told to use the shell, which it may for that. */
+/** Gemini's own tool reads no ignored files, so it uses the shell, which it may. */
 const READS = {
   gemini: (file: string) => `tool shell cat ${file}`,
   claude: (file: string) => `tool Read ${JSON.stringify({ file_path: file })}`,
 };
 
 test.each(["gemini", "claude"] as const)(
-  "what qwen writes into the Working Context, %s is pointed to in its first prompt, and reads (CAVE-03 workspaces)",
+  "%s is pointed in its first prompt to the Working Context that qwen wrote, and reads it (CAVE-03 workspaces)",
   async (second) => {
     await using world = await RealWorld.open();
     const project = path.join(world.home.root, "project");

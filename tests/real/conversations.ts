@@ -1,4 +1,4 @@
-/** What must hold for conversations with each real agent, in the protocol that it speaks or that an adapter speaks for it. */
+/** Checks for conversations with each real agent, over its own protocol or an adapter's. */
 import { existsSync } from "node:fs";
 import path from "node:path";
 import type { AnyEvent, Approval, PlacedEntry, Session } from "@holdfast/contract";
@@ -12,7 +12,7 @@ import { RealWorld } from "./world.ts";
 
 const ADAPTERS: Partial<Record<AgentName, AdapterName>> = { claude: "claude-acp", codex: "codex-acp" };
 
-/** Its usual one lets a model decide what is allowed. */
+/** In Codex's default mode a model decides about permissions. */
 const MODES: Partial<Record<AgentName, string>> = { codex: "workspace-write" };
 
 async function talk(world: RealWorld, agent: AgentName): Promise<Session> {
@@ -34,7 +34,7 @@ async function entries(world: RealWorld, agent: AgentName): Promise<PlacedEntry[
     .map((line) => (JSON.parse(line) as PlacedEntry).entry);
 }
 
-/** One conversation: an answer, a tool that is allowed, one that is denied, a cancelled turn, and all of it remembered when everything was killed. */
+/** One conversation: an answer, an allowed tool, a denied tool, a cancelled turn, and full memory after everything was killed. */
 export async function converses(agent: AgentName): Promise<void> {
   await using world = await RealWorld.open();
   const { cwd } = await talk(world, agent);

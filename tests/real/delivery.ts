@@ -1,4 +1,4 @@
-/** What must hold for messages to each real agent: they arrive once and in order, and garble and approve nothing. */
+/** Checks for messages to each real agent: they arrive once and in order, and garble and approve nothing. */
 import { existsSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,12 +10,12 @@ import { ALLOW } from "./turns.ts";
 import { becomes } from "./watching.ts";
 import { RealWorld } from "./world.ts";
 
-/** Agents that have a way in of their own, beside the composer. */
+/** Agents with a channel besides the composer. */
 const CHANNELED: readonly AgentName[] = ["qwen"];
 
 const PATIENCE_MS = 100_000;
 
-/** Long enough for a stray Enter to be taken. */
+/** Long enough for a stray Enter to take effect. */
 const STRAY_MS = 1500;
 
 class Said {
@@ -31,7 +31,7 @@ class Said {
     return this.#world.home.json<Message>(["send", this.#agent, ...flags, "--", text]);
   }
 
-  /** To its answer. */
+  /** Waits for the answer to a message. */
   async ends(message: Message): Promise<Message> {
     const last = await this.comes(message, ({ endedAt, settled }) => endedAt !== null || settled);
     expect(last).toMatchObject({ state: "replied" });
@@ -55,7 +55,7 @@ class Said {
     }
   }
 
-  /** How often the model was given the prompt; not the requests that go on with a tool's result, and not those for a title. */
+  /** Counts the model's requests for the prompt, without requests for tool results and titles. */
   async times(text: string): Promise<number> {
     return (await this.#world.model.asked()).filter(({ prompt, results }) => prompt.trim() === text && results.length === 0).length;
   }
@@ -84,7 +84,7 @@ async function answers(world: RealWorld, agent: AgentName): Promise<void> {
 }
 
 async function waitsForTheTurn(said: Said, world: RealWorld, agent: AgentName): Promise<void> {
-  // They last until what is done in them is done.
+  // Each turn lasts until the test creates its file.
   const [go, again] = ["go", "again"].map((name) => path.join(world.home.root, name)) as [string, string];
   const words = `talk 1s; until ${go}; say that was the first`;
   const first = await said.send(words);
@@ -107,7 +107,7 @@ async function waitsForTheTurn(said: Said, world: RealWorld, agent: AgentName): 
   await becomes(world, agent, "idle");
 }
 
-/** What was interrupted has no answer, whatever is said next (truth 8). */
+/** An interrupted message has no answer, whatever comes next (truth 8). */
 async function answersOnlyItsOwn(said: Said, world: RealWorld, agent: AgentName): Promise<void> {
   const first = await said.send("say to be interrupted; talk 100s");
   await world.shows(agent, /^\W*to be interrupted \w+/m);
@@ -142,7 +142,7 @@ async function approvesNothing(said: Said, world: RealWorld, { agent, cwd }: { a
   expect(message).toMatchObject({ state: "queued", why: expect.stringMatching(/waits for an approval/) });
   await sleep(STRAY_MS);
   expect((await world.home.session(agent)).status).toBe("waiting");
-  // Some ask on their screen at once, others only when nobody has answered from the inbox.
+  // Some agents ask on their screen at once, others only when the inbox does not answer.
   const asksItself = (await world.screen(agent)).lines.some((line) => ALLOW[agent].test(line));
   if (asksItself) await world.answer(agent, ALLOW[agent], "Escape");
   else await world.home.ok(["approvals", "deny", (await world.home.json<{ id: string }[]>(["approvals"]))[0]?.id ?? ""]);
@@ -163,7 +163,7 @@ async function takesLongTexts(said: Said): Promise<void> {
   expect(await said.times(text)).toBe(1);
 }
 
-/** Some of which agents show otherwise than they were typed, or not at all; and what would act as a key is not typed. */
+/** Agents show some of these letters differently or not at all; sequences that would act as keys are not typed. */
 async function takesAnyLetters(said: Said, world: RealWorld): Promise<void> {
   const message = await said.send("say \x1b[31m👨\u200d👩\u200d👧\x1b[0m e\u0301 שלום \u202eevil\u202c\tand\x1b 漢字");
   await said.ends(message);
@@ -171,7 +171,7 @@ async function takesAnyLetters(said: Said, world: RealWorld): Promise<void> {
   expect(prompts).toContainEqual(expect.stringMatching(/^say 👨\u200d👩\u200d👧 (é|e\u0301) שלום .*evil.*and 漢字$/u));
 }
 
-/** What begins no turn has no answer, and what is sent after it does not wait for one (truth 6). */
+/** A command that starts no turn has no answer, and the next message does not wait for one (truth 6). */
 async function takesCommands(said: Said, agent: AgentName): Promise<void> {
   const command = await said.send(agent === "opencode" ? "/new" : "/clear");
   const { reply } = await said.ends(await said.send("say after the command"));

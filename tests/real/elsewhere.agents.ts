@@ -1,4 +1,4 @@
-/** Agents that somebody starts themselves, outside of Holdfast, with what `mcp install` has written into their own configuration. */
+/** Agents started outside Holdfast, with the configuration that `mcp install` wrote. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { AuditEntry, Session } from "@holdfast/contract";
@@ -9,18 +9,18 @@ import { allowing, call } from "./together.ts";
 import { becomes } from "./watching.ts";
 import { RealWorld } from "./world.ts";
 
-/** One question without a terminal; nobody is there to give leave. */
+/** One prompt without a terminal, and without anybody to approve. */
 const ALONE: Record<AgentName, (prompt: string) => string[]> = {
   claude: (prompt) => ["-p", prompt, "--allowedTools", "mcp__holdfast__run_shell"],
   codex: (prompt) => ["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", prompt],
   gemini: (prompt) => ["--yolo", "-p", prompt],
-  // It puts words on its command line into quotes: it is told by what is piped in.
+  // opencode quotes the words of its command line, so it gets the prompt by a pipe.
   opencode: () => ["run"],
   qwen: (prompt) => ["--yolo", "-p", prompt],
 };
 
 test.each(["qwen", "gemini", "claude", "codex", "opencode"] as const)(
-  "%s, started elsewhere, has the tools that mcp install gave it, and acts by them as its user",
+  "%s, started outside Holdfast, has the tools from mcp install, and acts as its user",
   async (agent) => {
     await using world = await RealWorld.open();
     const { command, env, project } = await world.agent(agent);
@@ -30,7 +30,7 @@ test.each(["qwen", "gemini", "claude", "codex", "opencode"] as const)(
     const prompt = `${call(agent, "run_shell", { name: "made-there", command: "exec sleep 1000" })}\nsay it runs`;
     const [program = "", ...args] = [...world.model.prefix, ...command, ...ALONE[agent](prompt)];
     const running = promisify(execFile)(program, args, { cwd: project, env, timeout: 100_000, maxBuffer: 2 ** 24 });
-    // Some wait for the end of what is piped in.
+    // Some agents wait for the end of standard input.
     running.child.stdin?.end(agent === "opencode" ? prompt : "");
     const { stdout } = await running;
     expect(stdout).toContain("it runs");
@@ -52,7 +52,7 @@ test.each([
   ["qwen", []],
   ["opencode", []],
   ["gemini", ["--chat"]],
-] as const)("%s with that entry, started by Holdfast, acts as its session all the same", async (agent, flags) => {
+] as const)("%s with that entry, started by Holdfast, still acts as its session", async (agent, flags) => {
   await using world = await RealWorld.open();
   const { env, project } = await world.agent(agent);
   await world.home.ok(["mcp", "install", agent, "--write"], { env });

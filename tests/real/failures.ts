@@ -1,4 +1,4 @@
-/** What must hold when the model refuses. */
+/** Checks for agents whose model refuses. */
 import { rmSync } from "node:fs";
 import path from "node:path";
 import { expect } from "vitest";
@@ -7,7 +7,7 @@ import type { AgentName } from "./agents.ts";
 import { becomes, interrupt, statuses } from "./watching.ts";
 import { RealWorld } from "./world.ts";
 
-/** Claude tries again for minutes after everything but this. */
+/** Claude retries for minutes after every other error. */
 const REFUSED: Partial<Record<AgentName, string>> = { claude: "overflow" };
 
 export async function isIdleAfterARefusal(agent: AgentName): Promise<void> {
@@ -20,7 +20,7 @@ export async function isIdleAfterARefusal(agent: AgentName): Promise<void> {
   expect(failed.attention).toBeNull();
 }
 
-/** Those that say when it is over. Qwen Code says nothing of one that meets its request, and tries again for minutes. */
+/** Agents that report when the limit ends. Qwen Code does not report a limit on its request, and retries for minutes. */
 const TELL_THE_TIME: readonly AgentName[] = ["codex", "opencode"];
 
 export async function waitsForALimit(agent: AgentName): Promise<void> {
@@ -32,23 +32,23 @@ export async function waitsForALimit(agent: AgentName): Promise<void> {
   const { status, turns, attention } = await becomes(world, agent, ({ attention }) => attention?.for === "rate_limit");
   expect([status, turns]).toEqual(["waiting", 1]);
   if (!TELL_THE_TIME.includes(agent)) return expect(attention?.until).toBeNull();
-  // Some tell it to the minute.
+  // Some agents report the time to the minute.
   const inHours = (Date.parse(attention?.until ?? "") - began) / 3_600_000;
   expect(inHours).toBeGreaterThan(1.98);
   expect(inHours).toBeLessThan(2.1);
 }
 
-/** For as long as it tries again it waits for the limit; what it showed of that then is not taken for its next turn. */
+/** The agent waits for the limit while it retries; its leftover message on the screen does not affect the next turn. */
 export async function waitsOnceForALimit(agent: AgentName, { hooks = true } = {}): Promise<void> {
   await using world = await RealWorld.open();
   const { env, project, home } = await world.agent(agent);
-  // Nothing is put into an opencode that lacks what plugins need.
+  // Without this directory opencode gets no plugin.
   if (!hooks) rmSync(path.join(home, ".config/opencode/node_modules"), { recursive: true });
   await world.home.ok(["spawn", agent, "--name", agent], { cwd: project, env });
   await becomes(world, agent, "idle");
   await world.prompt(agent, "error 429 x3 retry-after 2; say better");
   await becomes(world, agent, ({ status, turns }) => status === "idle" && turns === 1);
-  // A later time at which it tries again is told, and ends nothing.
+  // A later retry time is reported and ends nothing.
   const changes = (await statuses(world, agent)).filter((status, i, all) => status !== all[i - 1]);
   expect(changes).toEqual(["working", "waiting for rate_limit", ...changes.slice(2).filter((status) => !status.startsWith("waiting"))]);
   if (agent !== "codex") return;
@@ -61,7 +61,7 @@ export async function waitsOnceForALimit(agent: AgentName, { hooks = true } = {}
   expect((await statuses(world, agent)).slice(before)).toEqual(["working", "idle"]);
 }
 
-/** It names one that meets it in the middle of an answer at once; what stays of that on the screen is not taken for its next turn. */
+/** A limit in the middle of an answer is reported at once; its leftover message on the screen does not affect the next turn. */
 export async function namesALimitInAnAnswer(agent: AgentName): Promise<void> {
   await using world = await RealWorld.open();
   await world.spawn(agent);

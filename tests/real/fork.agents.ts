@@ -1,4 +1,4 @@
-/** A copy of a real agent's conversation goes on in another directory, and neither hears of the other's turns: each agent forks in a way of its own. */
+/** A copy of a real agent's conversation continues in another directory, and neither gets the other's turns. Each agent forks in its own way. */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -9,12 +9,12 @@ import { AGENT_NAMES } from "./agents.ts";
 import { becomes } from "./watching.ts";
 import { RealWorld } from "./world.ts";
 
-/** Some take half a minute to start on a machine that does other things too, and here each starts three times. */
+/** Some agents take half a minute to start on a busy machine, and each starts three times here. */
 const SLOW_MS = 400_000;
 
 describe.each(AGENT_NAMES)("%s", (agent) => {
   test(
-    "a fork in a worktree remembers what the original was told, works there, and is resumed as itself (NEW-13 resume)",
+    "a fork in a worktree remembers the original's conversation, works there, and is resumed as itself (NEW-13 resume)",
     async () => {
       await using world = await RealWorld.open();
       const { project, env } = await world.agent(agent);
@@ -34,7 +34,7 @@ describe.each(AGENT_NAMES)("%s", (agent) => {
       const original = await turn(agent, "say periwinkle", 1);
       writeFileSync(path.join(original.cwd, "a.txt"), "changed\n");
 
-      // Said as soon as it takes a message: Gemini takes some before it has read the conversation that it goes on with.
+      // Sent as soon as the agent takes a message: Gemini takes some before it has read its old conversation.
       const fork = await world.home.json<Fork>(["fork", agent, "--prompt", "say marigold; talk 2s; so be it"]);
       expect(fork).toMatchObject({ files: "checkpoint", forkedFrom: { session: original.id, conversation: original.conversation } });
       expect(readFileSync(path.join(fork.cwd, "a.txt"), "utf8")).toBe("changed\n");
@@ -48,7 +48,7 @@ describe.each(AGENT_NAMES)("%s", (agent) => {
       await becomes(world, copy, "idle");
       await world.home.ok(["send", copy, `tool shell pwd > ${path.join(world.home.root, "where")}`]);
       await becomes(world, copy, ({ status, turns }) => status === "waiting" || (status === "idle" && turns === 3));
-      // That it waits may be known before for what.
+      // The agent may report that it waits before the reason is known.
       if ((await world.home.session(copy)).status === "waiting")
         await eventually(async () => (await world.home.cli(["approvals", "allow", copy])).code === 0);
       const own = await becomes(world, copy, ({ status, turns }) => status === "idle" && turns === 3);

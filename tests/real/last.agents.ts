@@ -12,7 +12,7 @@ const SLOW_MS = 180_000;
 
 describe.each(AGENT_NAMES)("%s", (agent) => {
   test(
-    "what it said last is told whole, after a typed prompt, and is in the digest with its turn (SYM-07 resume)",
+    "its last answer is printed in full, also after a typed prompt, and is in the digest with its turn (SYM-07 resume)",
     async () => {
       await using world = await RealWorld.open();
       await world.spawn(agent);
@@ -37,7 +37,7 @@ describe.each(AGENT_NAMES)("%s", (agent) => {
 });
 
 test(
-  "claude with settings of one's own, and so without our hooks, is read from its transcript",
+  "claude with the user's own settings, and so without Holdfast's hooks, is read from its transcript",
   async () => {
     await using world = await RealWorld.open();
     const settings = path.join(world.home.root, "own.json");

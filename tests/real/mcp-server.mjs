@@ -1,4 +1,4 @@
-/** A server with one tool, for tests: writes down who calls what, to the file that it is given. */
+/** An MCP server with one tool, for tests: writes each call and its caller to the given file. */
 import { appendFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 

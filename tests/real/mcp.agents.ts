@@ -8,7 +8,7 @@ import { RealWorld } from "./world.ts";
 
 test.each(["claude", "codex", "qwen", "opencode"] as const)("%s asks a server from config.toml for its tools", asksForTools);
 
-test("gemini asks it too, where it takes settings from us", async () => {
+test("gemini asks it too, if it accepts Holdfast's settings", async () => {
   if (inRootsPlace()) await asksForTools("gemini");
 });
 
@@ -19,7 +19,7 @@ async function asksForTools(agent: AgentName): Promise<void> {
   mkdirSync(directory, { recursive: true });
   const command = JSON.stringify([process.execPath, path.join(import.meta.dirname, "mcp-server.mjs"), log]);
   writeFileSync(path.join(directory, "config.toml"), `[mcp.tides]\ncommand = ${command}\nenv = { TIDES = "it's high" }\n`);
-  // It reads its configuration when it starts.
+  // The daemon reads its configuration at its start.
   await world.restart();
   await world.spawn(agent);
   await eventually(() => existsSync(log) && readFileSync(log, "utf8").includes("tools/list"), 60_000);

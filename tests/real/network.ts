@@ -1,7 +1,7 @@
 /**
- * The scripted model, and around it a network in which there is nothing else: a namespace with a loopback of its own, where we may make
- * one (root, or a kernel that lets users); elsewhere the machine's loopback. Holdfast started with `prefix` is in it, and so is
- * everything that it starts. Tests stay outside and reach the model by its second way in, a Unix socket.
+ * The scripted model in a network of its own: a namespace with only a loopback where the tests may create one (root, or a kernel that allows users),
+ * else the machine's loopback. Holdfast started with `prefix` is in this network, and so is everything it starts. Tests stay outside and reach the
+ * model over a Unix socket.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -15,7 +15,7 @@ export class ModelNetwork implements AsyncDisposable {
   readonly #process: ChildProcess;
   readonly #socket: string;
   readonly url: string;
-  /** What comes before a command to run it in the network. */
+  /** The words before a command that run it in the network. */
   readonly prefix: readonly string[];
 
   private constructor(options: { process: ChildProcess; socket: string; url: string; isAlone: boolean }) {
@@ -25,7 +25,7 @@ export class ModelNetwork implements AsyncDisposable {
     this.prefix = options.isAlone ? ["nsenter", "-t", String(options.process.pid), "-n"] : [];
   }
 
-  /** `plays` is a file of scripts for prompts in plain language. */
+  /** `plays` is a file with scripts for prompts in plain language. */
   static async open(directory: string, plays?: string): Promise<ModelNetwork> {
     const isAlone = spawnSync("unshare", ["-n", "ip", "link", "set", "lo", "up"]).status === 0;
     const socket = path.join(directory, "model.sock");
@@ -43,7 +43,7 @@ export class ModelNetwork implements AsyncDisposable {
     return new ModelNetwork({ process: child, socket, url, isAlone });
   }
 
-  /** What the model was asked so far. */
+  /** The model's requests so far. */
   async asked(): Promise<Asked[]> {
     return ((await this.#get("/requests")) as { requests: Asked[] }).requests;
   }

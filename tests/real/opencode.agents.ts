@@ -6,13 +6,13 @@ import { eventually } from "../home.ts";
 import { IDLE } from "./agents.ts";
 import { RealWorld } from "./world.ts";
 
-/** How long a real agent may take, on a machine that runs other tests too. */
+/** The longest wait for a real agent on a busy machine. */
 const PATIENCE_MS = 100_000;
 
-/** It starts twice, or is asked three times. */
+/** The agent starts twice, or gets three prompts. */
 const SLOW = { timeout: 300_000 };
 
-test("a rule for paths decides what opencode may edit, as a pattern from the directory; what it does not fit is asked", SLOW, async () => {
+test("a path rule decides what opencode may edit, with a pattern from the directory; other edits need approval", SLOW, async () => {
   await using world = await RealWorld.open();
   const directory = path.join(world.home.env.HOME ?? "", ".config/holdfast");
   mkdirSync(directory, { recursive: true });
@@ -40,7 +40,7 @@ test("a rule for paths decides what opencode may edit, as a pattern from the dir
   expect(await world.home.ok(["audit"])).toMatch(/rule:notes {2}allowed opencode: edit: .*notes\/a\.md .*\n.*rule:2 {2}denied .*\.env/);
 });
 
-test("an opencode that another one starts as a tool changes nothing of the session", SLOW, async () => {
+test("an opencode started as a tool by another one changes nothing of the session", SLOW, async () => {
   await using world = await RealWorld.open();
   const { cwd } = await world.spawn("opencode");
   await world.shows("opencode", IDLE.opencode);

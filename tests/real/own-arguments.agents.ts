@@ -5,7 +5,7 @@ import { RealWorld } from "./world.ts";
 
 const PROMPT = "say deployed";
 
-/** How a user of each says one thing and has it end. */
+/** Arguments with which a user runs one prompt and exits. */
 const ONCE: readonly [AgentName, string[]][] = [
   ["claude", ["-p", PROMPT]],
   ["codex", ["exec", "--skip-git-repo-check", PROMPT]],
@@ -15,7 +15,7 @@ const ONCE: readonly [AgentName, string[]][] = [
 ];
 
 test.each(ONCE)(
-  "%s: a prompt in the user's own arguments is asked of its model by one run only (mend 11)",
+  "%s: a prompt in the user's own arguments reaches its model in one run only (mend 11)",
   async (agent, words) => {
     await using world = await RealWorld.open();
     await world.spawn(agent, agent, ["--", ...words]);

@@ -1,11 +1,11 @@
-/** query() with real agents: an answer, and a cancellation in the middle of one that leaves neither a process nor a request at the model. */
+/** query() with real agents: an answer, and a cancellation during an answer that leaves no process and no request at the model. */
 import { AbortError } from "@holdfast/sdk";
 import { expect, test } from "vitest";
 import { eventually } from "../home.ts";
 import { environmentOf } from "../proc.ts";
 import { RealWorld } from "./world.ts";
 
-test.each(["qwen", "gemini", "opencode"] as const)("%s answers a query, and nothing is left of one that was cancelled", async (agent) => {
+test.each(["qwen", "gemini", "opencode"] as const)("%s answers a query, and a cancelled query leaves nothing", async (agent) => {
   await using world = await RealWorld.open();
   const { env, project } = await world.agent(agent);
   using holdfast = world.home.sdk();

@@ -1,18 +1,18 @@
-/** Of the real agents, the two that every `npm test` drives; `npm run test:agents` does the same with the others. */
+/** The two real agents that every `npm test` drives; `npm run test:agents` runs the same tests with the others. */
 import { describe, test } from "vitest";
 import { answersOnItsScreen } from "./answers.ts";
 import { converses } from "./conversations.ts";
 import { endsItsRequestAtEsc, runsWhatWasAllowed } from "./turns.ts";
 
 describe.each(["qwen", "gemini"] as const)("%s", (agent) => {
-  test("answers on its screen what the model says, and stop leaves no process of it", () => answersOnItsScreen(agent));
+  test("answers on its screen with the model's text, and stop leaves no process", () => answersOnItsScreen(agent));
 
-  test("a command that was allowed runs, and the model gets its result", () => runsWhatWasAllowed(agent));
+  test("an allowed command runs, and the model gets its result", () => runsWhatWasAllowed(agent));
 
-  test("Esc in mid-turn ends the request to the model", () => endsItsRequestAtEsc(agent));
+  test("Esc during a turn ends the request to the model", () => endsItsRequestAtEsc(agent));
 
   test(
-    "is talked to in its protocol: answers, tools, leave, interruption, usage, and it goes on when all was killed",
+    "works over its protocol: answers, tools, approvals, interruption, usage, and it continues after a kill of everything",
     () => converses(agent),
     240_000,
   );

@@ -1,4 +1,4 @@
-/** What must hold when the daemon, or the agent, is killed. */
+/** Checks after a kill of the daemon or the agent. */
 import { expect } from "vitest";
 import { eventually } from "../home.ts";
 import type { AgentName } from "./agents.ts";
@@ -10,7 +10,7 @@ export async function survivesTheDaemon(agent: AgentName): Promise<void> {
   await world.spawn(agent);
   await becomes(world, agent, "idle");
 
-  // The turn ends while nobody watches.
+  // The turn ends while no daemon runs.
   await world.prompt(agent, "say the first; talk 4s");
   await becomes(world, agent, "working");
   await world.home.killDaemon();
@@ -20,7 +20,7 @@ export async function survivesTheDaemon(agent: AgentName): Promise<void> {
   expect(first.turns).toBe(1);
   expect(first.conversation).not.toBeNull();
 
-  // The turn goes on meanwhile.
+  // The turn continues meanwhile.
   await world.prompt(agent, "say here I go; talk 100s");
   await becomes(world, agent, "working");
   await world.shows(agent, /^\W*here I go bababa/m);
@@ -52,7 +52,7 @@ export async function goesOnWithItsConversation(agent: AgentName): Promise<void>
   expect(asked.some((body) => body.includes("say the first") && body.includes("say the second"))).toBe(true);
 }
 
-/** One that dies before its first turn has no conversation to go on with. */
+/** An agent that dies before its first turn has no conversation to continue. */
 export async function startsAnewWithoutATurn(agent: AgentName): Promise<void> {
   await using world = await RealWorld.open();
   await world.spawn(agent, agent, ["--restart", "on-failure"]);
@@ -65,7 +65,7 @@ export async function startsAnewWithoutATurn(agent: AgentName): Promise<void> {
   expect(last.conversation).toBe(next.conversation ?? last.conversation);
 }
 
-/** Turns that are over before anybody looks are counted from its own files, and its conversation is not dropped. */
+/** Turns that end unobserved are counted from the agent's own files, and its conversation is kept. */
 export async function countsTurnsNobodySaw(agent: AgentName): Promise<void> {
   await using world = await RealWorld.open();
   await world.spawn(agent, agent, ["--prompt", "say the first"]);

@@ -5,12 +5,12 @@ import { AGENT_NAMES } from "./agents.ts";
 import { becomes } from "./watching.ts";
 import { RealWorld } from "./world.ts";
 
-/** Some take half a minute to start on a machine that does other things too, and here each starts twice. */
+/** Some agents take half a minute to start on a busy machine, and each starts twice here. */
 const SLOW_MS = 300_000;
 
 describe.each(AGENT_NAMES)("%s", (agent) => {
   test(
-    "when all was killed, restore starts it with its conversation, and its next answer shows what was said before (SYM-06 resume)",
+    "after a kill of everything, restore resumes its conversation, and its next answer shows its memory (SYM-06 resume)",
     async () => {
       await using world = await RealWorld.open();
       await world.spawn(agent);

@@ -1,4 +1,4 @@
-/** A place for a home that nobody but root can write to, which Gemini CLI wants of a settings file; only where the tests run as root. */
+/** A directory for homes that only root can write to, which Gemini CLI requires for a settings file; only where the tests run as root. */
 import { mkdirSync, rmSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import path from "node:path";
@@ -6,7 +6,7 @@ import { onTestFinished } from "vitest";
 
 const DIRECTORY = path.join(homedir(), ".cache/holdfast/tests");
 
-/** Homes are made there until the test is over. Answers whether it is root's alone. */
+/** Creates homes there until the test is over. Returns true if only root can write to it. */
 export function inRootsPlace(): boolean {
   mkdirSync(DIRECTORY, { recursive: true });
   const before = process.env.TMPDIR;

@@ -11,20 +11,19 @@ import {
 } from "./status.ts";
 
 describe.each(LARGE_AGENTS)("%s", (agent) => {
-  test("is idle, works, waits for an approval that it names, and is idle again; Esc makes it idle too (NEW-03 agents)", () =>
-    followsStatus(agent));
+  test("is idle, working, waiting for a named approval, and idle again, also after Esc (NEW-03 agents)", () => followsStatus(agent));
 });
 
-test("codex works on when a subagent of its has ended, in the same conversation", isNotEndedByASubagent);
+test("codex keeps working in the same conversation after its subagent has ended", isNotEndedByASubagent);
 
-test("codex asks about hooks that are a user's own, and that is told", asksAboutOtherHooks);
+test("codex asks about a user's own hooks, and Holdfast reports it", asksAboutOtherHooks);
 
-test("gemini takes hooks where nobody but root could have put them, and only there", async () => {
+test("gemini takes hooks only in a directory that nobody but root can write to", async () => {
   await followsStatus("gemini", inRootsPlace());
 });
 
 test(
-  "gemini: turns shorter than a look are seen, each message has its receipt, and /clear begins a conversation (truth 6, truth 7)",
+  "gemini: very short turns are seen, each message has its receipt, and /clear starts a conversation (truth 6, truth 7)",
   () => followsItsChat("gemini"),
   300_000,
 );
@@ -35,4 +34,4 @@ test.each(["claude", "gemini"] as const)(
   300_000,
 );
 
-test.each(LARGE_AGENTS)("%s is known to have left something running until that ends (truth 4)", (agent) => leavesSomethingRunning(agent));
+test.each(LARGE_AGENTS)("%s is reported with a background process until that ends (truth 4)", (agent) => leavesSomethingRunning(agent));

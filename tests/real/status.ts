@@ -8,13 +8,13 @@ import { ALLOW } from "./turns.ts";
 import { becomes, explain, interrupt, statuses } from "./watching.ts";
 import { RealWorld } from "./world.ts";
 
-/** Agents into which hooks can be put in a home that is anybody's. */
+/** Agents that accept hooks in any home. */
 export const HOOKED: readonly AgentName[] = ["claude", "codex", "opencode", "qwen"];
 
-/** Their own prompts do not show while the request waits in the inbox. */
+/** Agents that do not show their own prompt while the request waits in the inbox. */
 const ASK_ELSEWHERE: readonly AgentName[] = ["codex", "qwen"];
 
-/** What must hold for what is said about a real agent: it is so, it is said why, and each turn counts once. */
+/** Holdfast's status of a real agent is true and has a source, and each turn counts once. */
 export async function followsStatus(agent: AgentName, hooked = HOOKED.includes(agent)): Promise<void> {
   await using world = await RealWorld.open();
   await world.spawn(agent);
@@ -48,12 +48,12 @@ export async function followsStatus(agent: AgentName, hooked = HOOKED.includes(a
   expect(last.conversation).toBe(conversation ?? last.conversation);
   const had = await statuses(world, agent);
   const approval = ["waiting for approval"];
-  // On a screen alone, what lasts for less than a look is not seen.
+  // Without hooks, a status shorter than the polling interval is not seen.
   if (hooked) expect(had).toEqual(["working", "idle", "working", ...approval, "working", "idle", "working", "idle"]);
   else expect(had.filter((_, i) => !isBrief(had, i))).toEqual(["working", "idle", ...approval, "idle", "working", "idle"]);
 }
 
-/** Turns that are shorter than a look, of an agent that tells nothing by hooks, and another conversation in the same process. */
+/** Follows turns shorter than the polling interval for an agent without hooks, and a second conversation in the same process. */
 export async function followsItsChat(agent: AgentName): Promise<void> {
   await using world = await RealWorld.open();
   await world.spawn(agent);
@@ -74,7 +74,7 @@ export async function followsItsChat(agent: AgentName): Promise<void> {
   expect((await world.home.session(agent)).conversation).toBe(cleared.conversation);
 }
 
-/** Its hooks come too, with ids of their own. */
+/** A subagent's hooks arrive too, with their own ids. */
 export async function isNotEndedByASubagent(): Promise<void> {
   await using world = await RealWorld.open();
   await world.spawn("codex");
@@ -90,7 +90,7 @@ export async function isNotEndedByASubagent(): Promise<void> {
   expect(await statuses(world, "codex")).toEqual(["working", "idle"]);
 }
 
-/** Of a user's own hooks it asks whether they may run: that ours are trusted trusts no others. */
+/** Codex asks before it runs a user's own hooks: trust in Holdfast's hooks covers no others. */
 export async function asksAboutOtherHooks(): Promise<void> {
   await using world = await RealWorld.open();
   const theirs = 'hooks.Stop=[{hooks=[{type="command",command="true"}]}]';
@@ -104,13 +104,13 @@ function isBrief(had: string[], i: number): boolean {
   return had[i] === "working" && [had[i - 1], had[i + 1]].some((next) => next?.startsWith("waiting"));
 }
 
-/** Its spinner turns for as long as its model holds the answer back. */
+/** The agent's spinner turns while its model holds the answer back. */
 export async function isHungWhileItsModelHolds(agent: AgentName): Promise<void> {
   await using world = await RealWorld.open();
   const configuration = path.join(world.home.env.HOME ?? "", ".config/holdfast");
   mkdirSync(configuration, { recursive: true });
   writeFileSync(path.join(configuration, "config.toml"), 'hung_after = "12s"\n');
-  // Before an agent's own home is the one that a daemon would begin with.
+  // Restart the daemon here: one that `spawn` starts would read the configuration of the agent's home.
   await world.home.ok(["down"]);
   await world.up();
   await world.spawn(agent);
@@ -122,7 +122,7 @@ export async function isHungWhileItsModelHolds(agent: AgentName): Promise<void> 
   expect(await becomes(world, agent, "idle")).toMatchObject({ hung: false });
 }
 
-/** A command that it starts in the background, by its shell where it has no other way, is known of from the end of the turn until it ends. */
+/** Holdfast reports a background command from the end of the turn until the command ends. */
 export async function leavesSomethingRunning(agent: AgentName): Promise<void> {
   await using world = await RealWorld.open();
   const { cwd } = await world.spawn(agent);

@@ -1,4 +1,4 @@
-/** The other real agents, as together.test.ts has qwen and gemini. */
+/** The tests of together.test.ts for the other real agents. */
 import { describe, test } from "vitest";
 import { actsInATerminal, worksTogether } from "./together.ts";
 
@@ -7,7 +7,7 @@ describe.each(["claude", "codex", "opencode"] as const)("%s", (agent) => {
 });
 
 test.each(["claude", "codex", "opencode"] as const)(
-  "%s has them in a terminal, too, and acts by them as its session",
+  "%s has the tools in a terminal too, and acts as its session",
   (agent) => actsInATerminal(agent),
   180_000,
 );

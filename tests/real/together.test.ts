@@ -1,4 +1,4 @@
-/** Of the real agents, the two that every `npm test` drives; `npm run test:agents` does the same with the others. */
+/** The two real agents that every `npm test` drives; `npm run test:agents` runs the same tests with the others. */
 import { describe, test } from "vitest";
 import { inRootsPlace } from "./roots.ts";
 import { actsInATerminal, worksTogether } from "./together.ts";
@@ -11,12 +11,12 @@ describe.each(["qwen", "gemini"] as const)("%s", (agent) => {
   );
 });
 
-test("qwen in a terminal has the tools, too, and acts by them as its session", () => actsInATerminal("qwen"), 180_000);
+test("qwen in a terminal has the tools too, and acts as its session", () => actsInATerminal("qwen"), 180_000);
 
-test("gemini in a terminal has them where it takes settings from us", async () => {
+test("gemini in a terminal has the tools if it accepts Holdfast's settings", async () => {
   if (inRootsPlace()) await actsInATerminal("gemini");
 }, 180_000);
 
-test("gemini in a terminal has them everywhere once mcp install has told it, and acts by them as its session", async () => {
+test("gemini in a terminal has the tools everywhere after mcp install, and acts as its session", async () => {
   await actsInATerminal("gemini", { install: true });
 }, 180_000);

@@ -1,4 +1,4 @@
-/** What must hold for two sessions of each real agent that work together by Holdfast's tools, each of which it asks leave for in its own way. */
+/** Checks for two sessions of each real agent that work together with Holdfast's tools. Each agent asks for permission in its own way. */
 import path from "node:path";
 import type { Approval, AuditEntry, Message, Session } from "@holdfast/contract";
 import { expect } from "vitest";
@@ -10,10 +10,10 @@ import { RealWorld } from "./world.ts";
 
 const ADAPTERS: Partial<Record<AgentName, AdapterName>> = { claude: "claude-acp", codex: "codex-acp" };
 
-/** Its usual one lets a model decide what is allowed. */
+/** In Codex's default mode a model decides about permissions. */
 const MODES: Partial<Record<AgentName, string>> = { codex: "workspace-write" };
 
-/** What each calls a tool of the server `holdfast`. */
+/** Each agent's name for a tool of the server `holdfast`. */
 const NAMES: Record<AgentName, (tool: string) => string> = {
   claude: (tool) => `mcp__holdfast__${tool}`,
   codex: (tool) => `mcp__holdfast.${tool}`,
@@ -22,18 +22,18 @@ const NAMES: Record<AgentName, (tool: string) => string> = {
   qwen: (tool) => `mcp__holdfast__${tool}`,
 };
 
-/** Told to ask about commands and edits only, it asks about nothing else. */
+/** opencode is set up to ask only about commands and edits. */
 const ASKS_NOT: readonly AgentName[] = ["opencode"];
 
-/** It shows less than all that it asks for: it is answered only there. */
+/** Gemini shows only a part of the request, so it can be answered only on its screen. */
 const ON_ITS_SCREEN: Partial<Record<AgentName, RegExp>> = { gemini: /Allow execution of MCP tool/ };
 
-/** A step of a script for the model: a call of a tool of ours. What is in quotes inside of it is escaped, so that it stays one line. */
+/** A step of a script for the model: a call of a Holdfast tool. Quotes inside are escaped, so that it stays one line. */
 export function call(agent: AgentName, tool: string, args: object): string {
   return `tool ${NAMES[agent](tool)} ${JSON.stringify(args)}`;
 }
 
-/** Allows what is asked for, whoever asks, until it is told to end; answers what it was. */
+/** Allows all permission requests until `end`, which returns them. */
 export function allowing(world: RealWorld): AsyncDisposable & { end(): Promise<Approval[]> } {
   const allowed: Approval[] = [];
   let isOn = true;
@@ -54,7 +54,7 @@ export function allowing(world: RealWorld): AsyncDisposable & { end(): Promise<A
   return { end, [Symbol.asyncDispose]: async () => void (await end()) };
 }
 
-/** One starts another, shares a value with it, tells it to read that and to say it, hears from it, and stops it. */
+/** One session starts another, shares a value with it, tells it to read and report the value, gets the report, and stops it. */
 export async function worksTogether(agent: AgentName): Promise<void> {
   await using world = await RealWorld.open();
   const { env, project } = await world.agent(agent, "boss");
@@ -84,7 +84,7 @@ export async function worksTogether(agent: AgentName): Promise<void> {
   const kid = await eventually(async () => (await world.home.json<Session[]>(["ls"])).find(({ name }) => name === "kid"), 90_000, 200);
   expect(kid).toMatchObject({ agent, kind: "conversation", parent: boss.id, owner: `session:${boss.id}` });
 
-  // What the kid was told is data from its parent, and it did it; what it said in turn began another turn of the boss.
+  // The kid got its parent's message as data and acted on it; its report started another turn of the boss.
   const said = await eventually(
     async () =>
       (await world.home.json<Message[]>(["messages"])).find(
@@ -109,14 +109,14 @@ export async function worksTogether(agent: AgentName): Promise<void> {
   await eventually(async () => (await world.home.session("kid")).status === "stopped", 120_000, 200);
   await becomes(world, "boss", "idle");
   const allowed = await inbox.end();
-  // Its own system of permissions is as it was: it asked for each of them.
+  // The agent's own permission system still applies: it asked for each call.
   expect(allowed.length > 4).toBe(!ASKS_NOT.includes(agent));
   const audit = await world.home.json<AuditEntry[]>(["audit"]);
   const byBoss = audit.filter(({ actor }) => actor === `session:${boss.id}`).map(({ what }) => what);
   expect(byBoss).toEqual(expect.arrayContaining([expect.stringMatching(/^started kid/), "stopped kid"]));
 }
 
-/** In a terminal, too, it has the tools, and acts by them as its session. `install`: its user has written them into its own configuration. */
+/** The tools also work in a terminal, as the agent's session. `install`: the user has written them into the agent's configuration. */
 export async function actsInATerminal(agent: AgentName, { install = false }: { install?: boolean } = {}): Promise<void> {
   await using world = await RealWorld.open();
   const { env, project } = await world.agent(agent);

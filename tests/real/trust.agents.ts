@@ -1,4 +1,4 @@
-/** Dialogs about trust in a folder, of real agents: listed in the inbox, answered there, and once for all worktrees of a repository. */
+/** Trust dialogs of real agents: listed and answered in the inbox, once for all worktrees of a repository. */
 import { execFileSync } from "node:child_process";
 import path from "node:path";
 import type { Approval } from "@holdfast/contract";
@@ -10,8 +10,8 @@ import { RealWorld } from "./world.ts";
 
 const PATIENCE_MS = 120_000;
 
-// Gemini CLI answers the prompt before it asks, and ends (199) to be started again once it is trusted.
-test.each(["claude", "codex", "qwen"] as const)("%s: one answer lets a tournament of three begin (mend 17)", async (agent) => {
+// Not Gemini CLI: it answers the prompt before it asks, and exits (199) to be restarted once it is trusted.
+test.each(["claude", "codex", "qwen"] as const)("%s: one answer lets a tournament of three start (mend 17)", async (agent) => {
   await using world = await RealWorld.open();
   await installAgent(agent);
   const [home, project] = [path.join(world.home.root, "home"), path.join(world.home.root, "app")];
@@ -20,7 +20,7 @@ test.each(["claude", "codex", "qwen"] as const)("%s: one answer lets a tournamen
     execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@example.com", ...args], { cwd: project });
   git("init", "--quiet");
   git("commit", "--quiet", "--allow-empty", "-m", "first");
-  // Codex makes its database at its first start; several that do so at once break it.
+  // Codex creates its database at its first start; several simultaneous first starts break it.
   if (agent === "codex") await beginOnce(world, { project, env });
   const start = ["spawn", "--best-of", "3", "--agents", agent, "--name", "fix", "--prompt", "say the end"];
   await world.home.ok(start, { cwd: project, env });
@@ -43,19 +43,19 @@ test.each(["claude", "codex", "qwen"] as const)("%s: one answer lets a tournamen
   }
 });
 
-/** Until it asks. */
+/** Starts Codex once, until it asks. */
 async function beginOnce(world: RealWorld, how: { project: string; env: Record<string, string> }): Promise<void> {
   await world.home.ok(["spawn", "codex", "--name", "first"], { cwd: how.project, env: how.env });
   await eventually(async () => (await world.home.json<Approval[]>(["approvals"])).length > 0, PATIENCE_MS, 200);
   await world.home.ok(["stop", "first"]);
 }
 
-// Behind each choice is a form for the key, or a browser: those are filled in by a person who attaches.
+// Each choice leads to a form for the key, or a browser, which a person fills in after attaching.
 test.each([
   ["codex", "3", /API key/],
   ["gemini", "Use Gemini API Key", /API Key/],
   ["qwen", "3", /Custom|Protocol|protocol/],
-] as const)("%s: a way to log in is chosen from the inbox (mend 17)", async (agent, choice, next) => {
+] as const)("%s: a login method is chosen from the inbox (mend 17)", async (agent, choice, next) => {
   await using world = await RealWorld.open();
   await installAgent(agent);
   const [home, project] = [path.join(world.home.root, "home"), path.join(world.home.root, "app")];
@@ -66,7 +66,7 @@ test.each([
   const asked = await eventually(offered, PATIENCE_MS, 200);
   expect(asked).toMatchObject({ agent, channel: "screen", answers: ["answer"] });
   expect((await world.home.cli(["approvals", "allow", asked.id])).code).toBe(27);
-  // What it draws a moment later is another dialog, which is asked about anew.
+  // A screen drawn a moment later is another dialog, with its own approval.
   const isAnswered = async () => {
     const now = await offered();
     return now !== undefined && (await world.home.cli(["approvals", "answer", now.id, choice])).code === 0;

@@ -4,9 +4,9 @@ import { endsItsRequestAtEsc, runsWhatWasAllowed } from "./turns.ts";
 import { RealWorld } from "./world.ts";
 
 describe.each(LARGE_AGENTS)("%s", (agent) => {
-  test("a command that was allowed runs, and the model gets its result", () => runsWhatWasAllowed(agent));
+  test("an allowed command runs, and the model gets its result", () => runsWhatWasAllowed(agent));
 
-  test("Esc in mid-turn ends the request to the model", () => endsItsRequestAtEsc(agent));
+  test("Esc during a turn ends the request to the model", () => endsItsRequestAtEsc(agent));
 });
 
 test("ten sessions of four agents work at once, each on its own prompt (SYM-05 agents)", async () => {

@@ -1,4 +1,4 @@
-/** What must hold for the turns of each real agent. */
+/** Checks for the turns of each real agent. */
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { expect } from "vitest";
@@ -7,7 +7,7 @@ import { type AgentName, IDLE } from "./agents.ts";
 import { interrupt } from "./watching.ts";
 import { RealWorld } from "./world.ts";
 
-/** The choice that Enter takes when an agent asks whether it may run a command. */
+/** The choice that Enter takes when an agent asks to run a command. */
 export const ALLOW: Record<AgentName, RegExp> = {
   claude: /❯ 1\. Yes/,
   codex: /› 1\. Yes, proceed/,
@@ -16,7 +16,7 @@ export const ALLOW: Record<AgentName, RegExp> = {
   qwen: /› 1\. Yes, allow once/,
 };
 
-/** In two turns of one conversation: an agent that mixes them up asks for the first command again. */
+/** Two turns of one conversation: an agent that mixes them up asks for the first command again. */
 export async function runsWhatWasAllowed(agent: AgentName): Promise<void> {
   await using world = await RealWorld.open();
   const { cwd } = await world.start(agent);

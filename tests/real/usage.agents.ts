@@ -1,4 +1,4 @@
-/** What each real agent used, from its own records, against what the scripted model told it. */
+/** Each real agent's usage from its own records, compared with the scripted model's numbers. */
 import type { Session, UsageReport } from "@holdfast/contract";
 import { describe, expect, test } from "vitest";
 import { eventually } from "../home.ts";
@@ -6,10 +6,10 @@ import { AGENT_NAMES, type AgentName } from "./agents.ts";
 import { becomes } from "./watching.ts";
 import { RealWorld } from "./world.ts";
 
-/** Some take half a minute to start on a machine that does other things too, and here each starts twice. */
+/** Some agents take half a minute to start on a busy machine, and each starts twice here. */
 const SLOW_MS = 300_000;
 
-/** As the agent calls the model. */
+/** The agent's name for the model. */
 const MODEL: Record<AgentName, RegExp> = {
   claude: /^claude-/,
   codex: /^scripted$/,
@@ -18,12 +18,12 @@ const MODEL: Record<AgentName, RegExp> = {
   qwen: /^scripted$/,
 };
 
-/** One of the models tells apart what it read from a cache and what it wrote to it; to the others what they read from it is a part of the input. */
+/** Claude's model reports cache reads and writes separately; for the others cache reads are part of the input. */
 const isApart = (agent: AgentName) => agent === "claude";
 
 describe.each(AGENT_NAMES)("%s", (agent) => {
   test(
-    "each turn's tokens are those that the model told, each call once, over a killed daemon and a resume (TURN-06 conversations)",
+    "each turn has the model's token counts, each call once, across a daemon kill and a resume (TURN-06 conversations)",
     async () => {
       await using world = await RealWorld.open();
       await world.spawn(agent);

@@ -1,13 +1,13 @@
-/** What Holdfast says a real agent does, followed while it is driven. */
+/** Follows Holdfast's status of a real agent. */
 import type { Explanation, Session, SessionStatus } from "@holdfast/contract";
 import { eventually } from "../home.ts";
 import type { AgentName } from "./agents.ts";
 import type { RealWorld } from "./world.ts";
 
-/** Agents of 100 MB and more, on a machine that runs other tests too. */
+/** The agents are programs of 100 MB and more, on a busy machine. */
 const PATIENCE_MS = 120_000;
 
-/** Waits until the session is so; the session then. */
+/** Waits until the session matches; returns it. */
 export async function becomes(world: RealWorld, name: string, is: SessionStatus | ((session: Session) => boolean)): Promise<Session> {
   using client = world.home.client();
   const fits = typeof is === "string" ? ({ status }: Session) => status === is : is;
@@ -33,7 +33,7 @@ export async function explain(world: RealWorld, name: string): Promise<Explanati
   return (await client.call("explainSession", { params: { ref: name } })).explanation;
 }
 
-/** Which statuses the session has had since its first turn began, with what it waited for. */
+/** The session's statuses since its first turn began, with the reason for waiting. */
 export async function statuses(world: RealWorld, name: string): Promise<string[]> {
   const { id } = await world.home.session(name);
   const events = (await world.home.ok(["events", "--json"])).trim().split("\n");
@@ -44,7 +44,7 @@ export async function statuses(world: RealWorld, name: string): Promise<string[]
   return all.slice(all.indexOf("working"));
 }
 
-/** Esc, as often as the agent wants it; to most a second one means something else. opencode takes two that it reads at once for Alt+Esc. */
+/** Presses Esc as often as the agent needs; for most agents a second Esc means something else. opencode reads two at once as Alt+Esc. */
 export async function interrupt(world: RealWorld, agent: AgentName, name: string = agent): Promise<void> {
   const press = () => world.home.ok(["keys", name, "Escape"]);
   if (agent !== "opencode") return void (await press());

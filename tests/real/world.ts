@@ -1,4 +1,4 @@
-/** A throw-away Holdfast home in a network where only the scripted model is, with real agents in it. */
+/** A throw-away Holdfast home with real agents, in a network that contains only the scripted model. */
 import { execFile } from "node:child_process";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,13 +9,13 @@ import { eventually, HOLDFAST, TestHome } from "../home.ts";
 import { type AgentName, type Started, setUp } from "./agents.ts";
 import { ModelNetwork } from "./network.ts";
 
-/** Agents of 100 MB and more, on a machine that runs other tests too. */
+/** The agents are programs of 100 MB and more, on a busy machine. */
 const PATIENCE_MS = 100_000;
-/** Asking more often would take from the agent what it needs to answer. */
+/** More frequent polling would slow the agent down. */
 const EVERY_MS = 100;
-/** Gemini takes an Enter for a part of the paste when it comes within some 60 ms of it, on a busy machine later too; nothing on its screen says when that is over. */
+/** Gemini takes an Enter within some 60 ms as part of the paste, on a busy machine even later; its screen does not show when that is over. */
 const AFTER_PASTE_MS = 500;
-/** A key that an agent takes makes its dialog go in well under a second; one that it did not take must be pressed again. */
+/** A key that an agent takes closes its dialog in well under a second; otherwise it must be pressed again. */
 const DIALOG_GOES_MS = 3000;
 
 export class RealWorld implements AsyncDisposable {
@@ -35,19 +35,19 @@ export class RealWorld implements AsyncDisposable {
     return new RealWorld(home, model);
   }
 
-  /** Another daemon, in the same network. */
+  /** Starts another daemon in the same network. */
   async restart(): Promise<void> {
     await this.home.ok(["down"]);
     await this.up();
   }
 
-  /** After everything was killed: a daemon in the same network. */
+  /** Starts a daemon in the same network after everything was killed. */
   async up(): Promise<void> {
     const [program = "", ...args] = [...this.model.prefix, HOLDFAST, "up"];
     await promisify(execFile)(program, args, { cwd: this.home.root, env: this.home.env });
   }
 
-  /** The agent, ready to be started in a project and a home of its own. */
+  /** Sets up the agent with its own project and home. */
   async agent(agent: AgentName, name: string = agent): Promise<Started & { project: string; home: string }> {
     await installAgent(agent);
     const home = path.join(this.home.root, `home-${name}`);
@@ -71,7 +71,7 @@ export class RealWorld implements AsyncDisposable {
     return this.home.client().call("getScreen", { params: { ref: name } });
   }
 
-  /** Waits until the screen shows it; the screen then. */
+  /** Waits until the screen matches; returns it. */
   async shows(name: string, what: string | RegExp): Promise<Screen> {
     let last: Screen | undefined;
     try {
@@ -90,12 +90,12 @@ export class RealWorld implements AsyncDisposable {
   }
 
   /**
-   * Types a prompt and submits it when it is in the composer: an Enter that comes with the paste is taken for a part of it, and one that
-   * comes before it may approve something.
+   * Types a prompt and submits it once the composer shows it: an Enter with the paste would become part of it, and an earlier Enter could approve
+   * something.
    */
   async prompt(name: string, text: string): Promise<void> {
     const isThere = async () => (await this.screen(name)).lines.join("\n").includes(text.slice(0, 30));
-    // One that has just drawn its composer may not read yet.
+    // An agent that has just drawn its composer may not read input yet.
     for (let pastes = 0; pastes === 0 || (pastes < 3 && !(await isThere())); pastes++) {
       await this.home.ok(["send", name, "--no-enter", text]);
       await eventually(isThere, 8000, EVERY_MS).catch(() => {});
@@ -104,14 +104,14 @@ export class RealWorld implements AsyncDisposable {
     await sleep(AFTER_PASTE_MS);
     await this.home.ok(["keys", name, "Enter"]);
     if (!name.startsWith("gemini")) return;
-    // It may take the Enter for a part of the paste all the same.
+    // The agent may still take the Enter as part of the paste.
     const asked = async () => (await this.model.asked()).some(({ prompt }) => prompt.includes(text.slice(0, 30)));
     await eventually(asked, 3000, EVERY_MS).catch(() => this.home.ok(["keys", name, "Enter"]));
   }
 
   /**
-   * Waits for a dialog, presses a key, and sees that the dialog goes. Claude takes no key in the first 150 ms of a dialog (codex, gemini,
-   * opencode and qwen take the first); the key is pressed again only while the very same dialog stands, so it never answers another one.
+   * Waits for a dialog, presses a key, and waits until the dialog closes. Claude ignores keys in the first 150 ms of a dialog (codex, gemini,
+   * opencode and qwen take the first key). The key is pressed again only while the same dialog is open, so it never answers another one.
    */
   async answer(name: string, dialog: RegExp, key: string): Promise<void> {
     const asked = dialogOn(await this.shows(name, dialog), dialog);
@@ -133,7 +133,7 @@ export class RealWorld implements AsyncDisposable {
   }
 }
 
-/** What is asked, as far as it tells one dialog from the next: the choice, and what is right above it. Spinners may turn in it. */
+/** The text that tells one dialog from the next: the choice and the lines right above it, which may contain spinners. */
 function dialogOn({ lines }: Screen, dialog: RegExp): string | undefined {
   const full = lines.filter((line) => line.trim() !== "");
   const at = full.findLastIndex((line) => dialog.test(line));

@@ -19,17 +19,17 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** In this process. */
+/** Runs the agent in this process. */
 const start = (options: Options = {}) => TestClient.start(options);
-/** In one of its own, as clients have it. */
+/** Runs the agent in its own process, as clients do. */
 const startApart = (options: Options = {}) => TestClient.start({ home, ...options });
 
-/** One turn in a conversation of its own. */
+/** One turn in a new conversation. */
 async function turn(prompt: string) {
   return agent.prompt(await agent.open(), prompt);
 }
 
-/** In a turn that takes long, once it is under way. */
+/** Starts a long turn and returns once it is running. */
 async function underWay(sessionId: string, prompt: string) {
   const ended = agent.prompt(sessionId, `think I begin; ${prompt}`);
   ended.catch(() => {});
@@ -38,7 +38,7 @@ async function underWay(sessionId: string, prompt: string) {
 }
 
 describe("the scripted ACP agent", () => {
-  it("says what it can", async () => {
+  it("reports its capabilities", async () => {
     expect(agent.initialized).toMatchObject({
       protocolVersion: 1,
       agentInfo: { name: "demo" },
@@ -54,7 +54,7 @@ describe("the scripted ACP agent", () => {
     );
   });
 
-  it("says and thinks what it is told to, word by word", async () => {
+  it("says and thinks what the prompt says, word by word", async () => {
     const result = await turn("think first of all; say one two three");
     expect(result.stopReason).toBe("end_turn");
     expect(agent.text("agent_thought_chunk")).toBe("first of all");
@@ -62,7 +62,7 @@ describe("the scripted ACP agent", () => {
     expect(agent.of("agent_message_chunk")).toHaveLength(3);
   });
 
-  it("does what a coding agent would with a prompt that is no script", async () => {
+  it("answers a prompt that is not a script like a coding agent", async () => {
     await using agent = await start({ args: [] });
     await agent.prompt(await agent.open(), "fix the login bug\nand test it");
     expect(agent.of("tool_call").map(({ title, kind }) => `${kind}: ${title}`)).toEqual([
@@ -74,24 +74,24 @@ describe("the scripted ACP agent", () => {
     expect(agent.text()).toBe("Turn 1: “fix the login bug …” (2 lines) is done. I changed src/login.ts; the tests pass.");
   });
 
-  it("lists its words when it is asked for help", async () => {
+  it("lists its steps on help", async () => {
     await turn("/help");
     for (const word of ["say TEXT", "stream N", "ask TOOL", "run COMMAND", "remember X", "usage IN OUT", "hang"])
       expect(agent.text()).toContain(word);
   });
 
-  it("streams as many chunks as it is told to, all of them and in order", async () => {
+  it("streams the given number of chunks, complete and in order", async () => {
     await turn("stream 1000");
     expect(agent.text().trim().split(" ").map(Number)).toEqual(Array.from({ length: 1000 }, (_, index) => index + 1));
   });
 
-  it("streams at the rate it is told", async () => {
+  it("streams at the given rate", async () => {
     const began = performance.now();
     await turn("stream 11 100");
     expect(performance.now() - began).toBeGreaterThanOrEqual(99);
   });
 
-  it("goes on when there is the file that it waits for", async () => {
+  it("continues once the awaited file exists", async () => {
     const go = path.join(home, "go");
     const going = turn(`say begun; until ${go}; say over`);
     await vi.waitFor(() => expect(agent.text()).toBe("begun"), PATIENCE);
@@ -100,7 +100,7 @@ describe("the scripted ACP agent", () => {
     expect(agent.text()).toBe("begun\nover");
   });
 
-  it("shows a plan whose steps are done one by one", async () => {
+  it("shows a plan whose steps are completed one by one", async () => {
     await turn("plan");
     expect(agent.of("plan").map(({ entries }) => entries.map(({ status }) => status).join(" "))).toEqual([
       "in_progress pending pending",
@@ -110,7 +110,7 @@ describe("the scripted ACP agent", () => {
     ]);
   });
 
-  it("understands what the demo agent in a terminal does: wait, talk, error and questions", async () => {
+  it("supports the steps of the demo agent in a terminal: wait, talk, error and questions", async () => {
     agent.answer = chosen("choice-2");
     await turn("wait 5ms; talk 200ms; ask Which one? | red | blue");
     expect(agent.text()).toContain("The tool answered: blue");
@@ -118,7 +118,7 @@ describe("the scripted ACP agent", () => {
     await expect(turn("error 500")).rejects.toThrow(/API error 500/);
   });
 
-  it("answers questions about itself and what it was given", async () => {
+  it("answers questions about itself and its input", async () => {
     vi.stubEnv("COLOUR", "green");
     const { sessionId } = await agent.agent.request("session/new", {
       cwd: "/project",
@@ -142,7 +142,7 @@ describe("the scripted ACP agent", () => {
     ]);
   });
 
-  it("refuses modes, models and conversations that there are not", async () => {
+  it("refuses unknown modes, models and conversations", async () => {
     const sessionId = await agent.open();
     await expect(agent.agent.request("session/set_mode", { sessionId, modeId: "reckless" })).rejects.toThrow(/no mode reckless/);
     await expect(agent.agent.request("session/set_config_option", { sessionId, configId: "model", value: "huge" })).rejects.toThrow(
@@ -152,21 +152,21 @@ describe("the scripted ACP agent", () => {
     await expect(agent.agent.request("session/load", { sessionId: "nobody", cwd: "/", mcpServers: [] })).rejects.toThrow();
   });
 
-  it("changes its mode and its title by itself", async () => {
+  it("changes its mode and its title on its own", async () => {
     await turn("mode auto; title A better name");
     expect(agent.of("current_mode_update")).toMatchObject([{ currentModeId: "auto" }]);
     expect(agent.of("session_info_update")).toMatchObject([{ title: "A better name" }]);
   });
 
-  it("ends with its input", async () => {
+  it("ends when its input ends", async () => {
     await using agent = await startApart();
     agent.process.input.end();
     expect(await agent.process.exited).toBe(0);
   });
 });
 
-describe("permission", () => {
-  it("is asked for and given", async () => {
+describe("permission requests", () => {
+  it("a permission request is sent and allowed", async () => {
     await turn("ask rm -rf build");
     expect(agent.asked).toMatchObject([
       {
@@ -179,7 +179,7 @@ describe("permission", () => {
     expect(agent.text()).toBe("Allowed: rm -rf build");
   });
 
-  it("is asked for and denied, and the turn goes on", async () => {
+  it("the turn continues after a denied permission request", async () => {
     agent.answer = chosen("reject-once");
     const result = await turn("ask rm -rf build; say so be it");
     expect(agent.of("tool_call_update")).toMatchObject([{ status: "failed" }]);
@@ -187,7 +187,7 @@ describe("permission", () => {
     expect(result.stopReason).toBe("end_turn");
   });
 
-  it("is asked for once when the answer was always, and not at all in mode auto", async () => {
+  it("a permission allowed always is requested once, and mode auto requests none", async () => {
     agent.answer = chosen("allow-always");
     await turn("ask npm test; ask npm test");
     expect(agent.asked).toHaveLength(1);
@@ -197,7 +197,7 @@ describe("permission", () => {
     expect(agent.text()).toBe("Allowed: npm test\nAllowed: npm run");
   });
 
-  it("may come before its call is shown, or without it", async () => {
+  it("a permission request may come before its call is shown, or without it", async () => {
     const sessionId = await agent.open();
     let shownBefore = -1;
     agent.answer = () => {
@@ -210,7 +210,7 @@ describe("permission", () => {
     expect(agent.of("tool_call")).toHaveLength(1);
   });
 
-  it("decides whether a command is run", async () => {
+  it("a command runs only if its permission request is allowed", async () => {
     await turn("tool shell echo hi");
     expect(agent.served.map(({ method }) => method)).toEqual(["create", "wait", "output", "release"]);
     agent.reset();
@@ -220,7 +220,7 @@ describe("permission", () => {
     expect(agent.text()).toBe("The tool was denied");
   });
 
-  it("that is answered with cancelled ends the turn", async () => {
+  it("a cancelled permission request ends the turn", async () => {
     agent.answer = () => ({ outcome: { outcome: "cancelled" } });
     const result = await turn("ask npm test; say never");
     expect(result.stopReason).toBe("cancelled");
@@ -228,7 +228,7 @@ describe("permission", () => {
 });
 
 describe("files and commands", () => {
-  it("are read and written through the client, with a diff", async () => {
+  it("files are read and written through the client, with a diff", async () => {
     agent.files.set("/project/notes.txt", "old\n");
     await turn("write notes.txt new words; read notes.txt");
     expect(agent.files.get("/project/notes.txt")).toBe("new words\n");
@@ -238,20 +238,20 @@ describe("files and commands", () => {
     expect(agent.text()).toContain("new words");
   });
 
-  it("are asked for in part", async () => {
+  it("a part of a file can be requested", async () => {
     agent.files.set("/project/src/a.ts", "x");
     await turn("read src/a.ts 3 2");
     expect(agent.served).toMatchObject([{ method: "read", params: { path: "/project/src/a.ts", line: 3, limit: 2 } }]);
   });
 
-  it("that the client refuses are failures of the tool, and not of the turn", async () => {
+  it("a file that the client refuses fails the tool, not the turn", async () => {
     const result = await turn("read /etc/shadow; say all the same");
     expect(agent.of("tool_call_update")).toMatchObject([{ status: "failed" }]);
     expect(agent.text()).toMatch(/^Read \/etc\/shadow failed: .+\nall the same$/s);
     expect(result.stopReason).toBe("end_turn");
   });
 
-  it("run in the client's terminal, which is given back", async () => {
+  it("a command runs in the client's terminal, which is released", async () => {
     agent.terminal = { output: "oh", exit: Promise.resolve({ exitCode: 3 }) };
     await turn("run exit 3");
     expect(agent.served[0]?.params).toMatchObject({ command: "sh", args: ["-c", "exit 3"], cwd: "/project" });
@@ -260,7 +260,7 @@ describe("files and commands", () => {
     expect(agent.served.at(-1)?.method).toBe("release");
   });
 
-  it("are its own affair where the client offers neither", async () => {
+  it("without client support the agent uses its own files and shell", async () => {
     await using agent = await start({ can: { fs: false, terminal: false } });
     const sessionId = await agent.open(home);
     writeFileSync(path.join(home, "a.txt"), "1\n2\n3\n4\n");
@@ -270,15 +270,15 @@ describe("files and commands", () => {
     expect(agent.text()).toBe("2\n3\nI wrote b.txt.\nThe tool answered: here\nThe tool answered: (ended with 4)");
   });
 
-  it("can be left running in the background", async () => {
+  it("a command can keep running in the background", async () => {
     const sessionId = await agent.open(home);
     await agent.prompt(sessionId, "background echo left > left.txt");
     await vi.waitFor(() => expect(readFileSync(path.join(home, "left.txt"), "utf8")).toBe("left\n"), PATIENCE);
   });
 });
 
-describe("a conversation", () => {
-  it("is remembered after the process was killed, and shown again when it is loaded", async () => {
+describe("conversations", () => {
+  it("a conversation survives a killed process and is shown again when it is loaded", async () => {
     await using first = await startApart();
     const sessionId = await first.open();
     await first.prompt(sessionId, "remember blue; think hm; ask npm test");
@@ -297,7 +297,7 @@ describe("a conversation", () => {
     expect(second.text()).toContain("I remember: blue, red.");
   });
 
-  it("is resumed without being shown", async () => {
+  it("a resumed conversation is not shown again", async () => {
     await using first = await startApart();
     const sessionId = await first.open();
     await first.prompt(sessionId, "remember blue");
@@ -308,7 +308,7 @@ describe("a conversation", () => {
     expect(second.text()).toBe("I remember: blue.");
   });
 
-  it("of the terminal is shown by what was said in it", async () => {
+  it("a conversation of the terminal mode is shown by its answers", async () => {
     const memory = new Memory("from-the-terminal");
     memory.add({ prompt: "fix it" });
     memory.add({ said: "It is fixed." });
@@ -316,7 +316,7 @@ describe("a conversation", () => {
     expect([agent.text("user_message_chunk"), agent.text()]).toEqual(["fix it", "It is fixed."]);
   });
 
-  it("may be shown after it was loaded", async () => {
+  it("the history may arrive after the conversation was loaded", async () => {
     await using first = await start();
     const sessionId = await first.open();
     await first.prompt(sessionId, "say early");
@@ -326,7 +326,7 @@ describe("a conversation", () => {
     await vi.waitFor(() => expect(second.text()).toBe("early"), PATIENCE);
   });
 
-  it("knows nothing of another, and is listed once it had a turn", async () => {
+  it("conversations are separate, and are listed after their first turn", async () => {
     const [one, two] = [await agent.open("/one"), await agent.open("/two")];
     await agent.open("/three");
     await agent.prompt(one, "remember blue");
@@ -340,7 +340,7 @@ describe("a conversation", () => {
     ]);
   });
 
-  it("takes one prompt at a time", async () => {
+  it("a conversation accepts one prompt at a time", async () => {
     const sessionId = await agent.open();
     const { ended } = await underWay(sessionId, "sleep 60000");
     await expect(agent.prompt(sessionId, "say hello")).rejects.toThrow(/a turn is under way/);
@@ -348,7 +348,7 @@ describe("a conversation", () => {
     expect((await ended).stopReason).toBe("cancelled");
   });
 
-  it("that is closed is over", async () => {
+  it("closing a conversation ends its turn", async () => {
     const sessionId = await agent.open();
     const { ended } = await underWay(sessionId, "sleep 60000");
     await agent.agent.request("session/close", { sessionId });
@@ -357,14 +357,14 @@ describe("a conversation", () => {
   });
 });
 
-describe("what a turn cost", () => {
-  it("is told as it is told to", async () => {
+describe("usage of a turn", () => {
+  it("usage is reported as the script says", async () => {
     const result = await turn("say hello; usage 1200 340 800 64; cost 0.25");
     expect(result.usage).toEqual({ inputTokens: 1200, outputTokens: 340, cachedReadTokens: 800, cachedWriteTokens: 64, totalTokens: 2404 });
     expect(agent.of("usage_update")).toMatchObject([{ size: 200_000, cost: { amount: 0.25, currency: "USD" } }]);
   });
 
-  it("is counted otherwise, and grows with the conversation", async () => {
+  it("usage is counted by default, and grows with the conversation", async () => {
     const sessionId = await agent.open();
     const first = await agent.prompt(sessionId, "say hello there");
     const second = await agent.prompt(sessionId, "say hello there");
@@ -373,15 +373,15 @@ describe("what a turn cost", () => {
     expect(agent.of("usage_update").map(({ used }) => used)).toEqual([7, 14]);
   });
 
-  it("may be told behind the answer", async () => {
+  it("usage may be reported after the reply", async () => {
     await agent.prompt(await agent.open(), "usage-late");
     expect(agent.of("usage_update")).toEqual([]);
     await vi.waitFor(() => expect(agent.of("usage_update")).toHaveLength(1), PATIENCE);
   });
 });
 
-describe("a turn", () => {
-  it("is cancelled while it asks, and nobody needs to answer", async () => {
+describe("turns", () => {
+  it("a turn can be cancelled during a permission request, without an answer", async () => {
     const sessionId = await agent.open();
     agent.answer = () => new Promise(() => {});
     const prompt = agent.prompt(sessionId, "ask npm test");
@@ -392,7 +392,7 @@ describe("a turn", () => {
     expect(agent.text()).toBe("and on we go");
   });
 
-  it("is cancelled while a command runs, which is ended", async () => {
+  it("cancelling a turn ends its command", async () => {
     const sessionId = await agent.open();
     agent.terminal = { output: "", exit: new Promise(() => {}) };
     const prompt = agent.prompt(sessionId, "run sleep 1000");
@@ -403,7 +403,7 @@ describe("a turn", () => {
     expect(agent.of("tool_call_update").at(-1)).toMatchObject({ status: "failed" });
   });
 
-  it("is cancelled in the middle of a stream", async () => {
+  it("a turn can be cancelled in the middle of a stream", async () => {
     const sessionId = await agent.open();
     const prompt = agent.prompt(sessionId, "stream 1000000");
     await vi.waitFor(() => expect(agent.updates.length).toBeGreaterThan(10), PATIENCE);
@@ -411,14 +411,14 @@ describe("a turn", () => {
     expect((await prompt).stopReason).toBe("cancelled");
   });
 
-  it("fails as it is told to, and the next one goes well", async () => {
+  it("a turn fails as scripted, and the next one succeeds", async () => {
     const sessionId = await agent.open();
     await expect(agent.prompt(sessionId, "fail no credit left")).rejects.toThrow(/no credit left/);
     expect((await agent.prompt(sessionId, "stop refusal")).stopReason).toBe("refusal");
     expect((await agent.prompt(sessionId, "stop max_tokens")).stopReason).toBe("max_tokens");
   });
 
-  it("may hang, whatever is asked of it, while other conversations go on", async () => {
+  it("a hung turn ignores cancellation, while other conversations continue", async () => {
     await using agent = await start();
     const sessionId = await agent.open();
     let ended = false;
@@ -434,7 +434,7 @@ describe("a turn", () => {
     expect(ended).toBe(false);
   });
 
-  it("may end the process", async () => {
+  it("a turn may end the process", async () => {
     await using agent = await startApart();
     const prompt = agent.prompt(await agent.open(), "say so far; crash 7");
     await expect(prompt).rejects.toThrow();
@@ -442,14 +442,14 @@ describe("a turn", () => {
     expect(agent.text()).toBe("so far");
   });
 
-  it("ends its process with 1 when no code is said", async () => {
+  it("a crash without a code ends the process with 1", async () => {
     await using agent = await start();
     const prompt = agent.prompt(await agent.open(), "background true; crash");
     await expect(prompt).rejects.toThrow();
     expect(await agent.process.exited).toBe(1);
   });
 
-  it("may have a line in it that is not JSON, around which everything else is whole", async () => {
+  it("a line that is not JSON does not damage the other lines", async () => {
     await using agent = await start();
     await agent.prompt(await agent.open(), "say before; garbage; say after").catch(() => {});
     expect(agent.text()).toContain("before");

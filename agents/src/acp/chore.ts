@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { type Turn, text } from "./turn.ts";
 
-/** A prompt that is no script is answered as a coding agent would: it thinks, plans, looks, changes a file for show, and says so. */
+/** Answers a prompt that is not a script like a coding agent: it thinks, reads a file, pretends to change it, and reports. */
 export async function playChore(turn: Turn): Promise<void> {
   const { prompt, number, session } = turn;
   const name = `src/${/[a-z]{4,}/i.exec(prompt)?.[0].toLowerCase() ?? "main"}.ts`;

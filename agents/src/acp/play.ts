@@ -3,7 +3,7 @@ import { playChore } from "./chore.ts";
 import { type Asked, Cancelled, Turn } from "./turn.ts";
 import { stepsOf } from "./words.ts";
 
-/** One turn: what the prompt's words say, or, where they say nothing, what a coding agent would show. */
+/** Plays one turn: the prompt's script or, if it is not a script, the behaviour of a coding agent. */
 export async function playTurn(asked: Asked): Promise<PromptResponse> {
   const { session, prompt } = asked;
   session.memory.add({ prompt, cwd: session.cwd });

@@ -1,7 +1,7 @@
 /**
- * The demo agent in its structured mode: it speaks the Agent Client Protocol on its input and output, and does in a turn what the words of
- * the prompt say (words.ts). It ends with its input. Conversations are kept where the terminal's are (demo/memory.ts), so that one can be
- * loaded by another process; one without a turn is not there.
+ * The demo agent in its structured mode: it speaks the Agent Client Protocol on its input and output, and a turn plays the script in the prompt
+ * (words.ts). It ends with its input. Conversations are stored where those of the terminal mode are (demo/memory.ts), so that another process can
+ * load one. A conversation without a turn is not stored.
  */
 import { randomUUID } from "node:crypto";
 import { Readable, Writable } from "node:stream";
@@ -23,11 +23,11 @@ import { slashCommands } from "./words.ts";
 export interface Serving {
   input: Readable;
   output: Writable;
-  /** Ends the process; called with what has closed its input, and by those who are told to crash. */
+  /** Ends the process; called when the input closes and by the step `crash`. */
   exit(code: number): void;
   /** Turns without delays. */
   fast: boolean;
-  /** History comes after the answer to session/load, as from some agents. */
+  /** Send the history after the reply to session/load, as some agents do. */
   lateHistory: boolean;
 }
 
@@ -104,7 +104,7 @@ export async function serveAcp(serving: Serving): Promise<void> {
   serving.exit(0);
 }
 
-/** What was shown then is shown again; of turns in the terminal only what was said. */
+/** Repeats all updates of earlier turns; for turns in the terminal mode only the answer. */
 async function replay(client: AgentContext, session: Session): Promise<void> {
   let updates = 0;
   for (const { prompt, update, said } of session.memory.lines()) {
@@ -137,7 +137,7 @@ function promptText(blocks: readonly ContentBlock[]): string {
   return blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 
-/** Behind the answer to the request that is being handled. */
+/** Runs after the reply to the current request. */
 function later(what: () => Promise<void>): void {
   setTimeout(() => void what().catch(() => {}), 10);
 }

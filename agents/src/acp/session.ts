@@ -17,17 +17,17 @@ const MODELS: SessionConfigSelectOption[] = [
   { value: "demo-large", name: "Demo large" },
 ];
 
-/** One conversation as this process has it: what it is set to, and the turn that is under way. */
+/** One conversation in this process: its settings and the current turn. */
 export class Session {
   readonly id: string;
   readonly cwd: string;
-  /** Names of the MCP servers it was given; it starts none. */
+  /** Names of the given MCP servers; the demo agent starts none. */
   readonly servers: readonly string[];
   readonly clientCan: { read: boolean; write: boolean; terminal: boolean };
-  /** The process that it is in. */
+  /** The process that serves the session. */
   readonly serving: { fast: boolean; output: { write(text: string): unknown }; exit(code: number): void };
   readonly memory: Memory;
-  /** Tools for which nobody wants to be asked again. */
+  /** Tools that were allowed for the rest of the session. */
   readonly always = new Set<string>();
   #mode = "ask";
   #model = "demo-small";
@@ -73,7 +73,7 @@ export class Session {
     this.#model = known.value;
   }
 
-  /** One at a time; whoever sends a second prompt has lost count. */
+  /** Only one turn at a time; a second prompt is an error of the client. */
   async turn(play: (signal: AbortSignal) => Promise<PromptResponse>): Promise<PromptResponse> {
     if (this.#turn !== undefined) throw RequestError.invalidRequest({ sessionId: this.id }, "a turn is under way");
     this.#turn = new AbortController();
@@ -88,7 +88,7 @@ export class Session {
     this.#turn?.abort();
   }
 
-  /** Unlike any before it in this conversation, also after it was loaded. */
+  /** Unique within the conversation, also after it was loaded. */
   callId(): string {
     this.#calls++;
     return `call-${Date.now().toString(36)}-${this.#calls}`;

@@ -1,4 +1,4 @@
-/** A client of the scripted agent, for tests: the agent as a process on real pipes, or in this one, and everything it told. */
+/** A client of the scripted agent for tests: runs the agent as a process on real pipes or in this process, and records everything it sends. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { PassThrough, Readable, Writable } from "node:stream";
@@ -17,14 +17,14 @@ import { serveAcp } from "./serve.ts";
 const DEMO = fileURLToPath(new URL("../demo.ts", import.meta.url));
 
 export interface Options {
-  /** With this home, in a process of its own; without, in this one. */
+  /** With a home, the agent runs in its own process; otherwise in this one. */
   home?: string;
   args?: string[];
-  /** What it says it can: everything, unless it is told otherwise. */
+  /** Capabilities of the client; everything by default. */
   can?: { fs?: boolean; terminal?: boolean };
 }
 
-/** The agent's two ends, how it ended, and what ends it at once. */
+/** The agent's input and output, its exit code, and a way to kill it. */
 interface Agent {
   input: Writable;
   output: Readable;
@@ -72,7 +72,7 @@ export class TestClient implements AsyncDisposable {
     return this.agent.request("session/prompt", { sessionId, prompt: [{ type: "text", text }] });
   }
 
-  /** All that the agent said, thought, or the user said. */
+  /** The agent's text, its thoughts, or the user's text. */
   text(kind: "agent_message_chunk" | "agent_thought_chunk" | "user_message_chunk" = "agent_message_chunk"): string {
     return this.updates
       .flatMap((update) => (update.sessionUpdate === kind && update.content.type === "text" ? [update.content.text] : []))
@@ -83,7 +83,7 @@ export class TestClient implements AsyncDisposable {
     return this.updates.filter((update): update is Extract<SessionUpdate, { sessionUpdate: Kind }> => update.sessionUpdate === kind);
   }
 
-  /** Nothing was told yet, and everything is allowed: for the next test with the same process. */
+  /** Clears all records and allows everything, for the next test with the same process. */
   reset(): void {
     this.updates.length = 0;
     this.asked.length = 0;

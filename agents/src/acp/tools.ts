@@ -1,4 +1,4 @@
-/** What the agent does outside of itself: through its client where that offers it, as agents do, and by itself where it does not. */
+/** The agent's actions on the outside: through the client if it offers them, as agents do, otherwise directly. */
 import { execFile } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -13,10 +13,10 @@ const YES_OR_NO: PermissionOption[] = [
   { optionId: "reject-once", name: "No", kind: "reject_once" },
 ];
 
-/** `usual`: the call is shown, then asked about. Some agents ask first, and some never show it. */
+/** `usual`: the call is shown before the permission request. Some agents ask first, and some never show the call. */
 export type Order = "usual" | "asked first" | "never shown";
 
-/** Whether it may. In mode `auto`, and for what may always be done, nobody is asked. */
+/** Returns true in `allowed` if the tool may be used. Mode `auto` and always-allowed tools need no permission request. */
 export async function mayUse(turn: Turn, tool: Tool, { order = "usual", id = turn.session.callId() }: { order?: Order; id?: string } = {}) {
   const { session } = turn;
   if (order === "usual") await turn.begin(id, tool, "pending");
@@ -36,7 +36,7 @@ export async function ask(turn: Turn, title: string, order: Order): Promise<void
   await turn.say(allowed ? `Allowed: ${title}` : `Denied: ${title}`);
 }
 
-/** A question is put like a permission, with what may be answered as its options. */
+/** A question is sent like a permission request, with the possible answers as options. */
 export async function question(turn: Turn, title: string, choices: readonly string[]): Promise<void> {
   const id = turn.session.callId();
   const tool: Tool = { title, kind: "other", input: { question: title } };
@@ -71,7 +71,7 @@ export async function write(turn: Turn, name: string, value: string): Promise<vo
   if (done) await turn.say(`I wrote ${name}.`);
 }
 
-/** `id` of a call that was shown already, because it was asked about. */
+/** `id` of a call that the permission request has already shown. */
 export async function run(turn: Turn, command: string, id?: string): Promise<void> {
   let output = "";
   const does = async (toolCallId: string): Promise<ToolCallContent[]> => {
@@ -98,7 +98,7 @@ export async function run(turn: Turn, command: string, id?: string): Promise<voi
   if (done) await turn.say(`The tool answered: ${output.trim()}`);
 }
 
-/** The terminal is given back whatever happens; what runs in it when the turn is cancelled is ended first. */
+/** The terminal is always released; on cancellation its command is killed first. */
 async function terminalOutput(turn: Turn, terminalId: string): Promise<string> {
   const of = { sessionId: turn.session.id, terminalId };
   try {

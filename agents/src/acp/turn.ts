@@ -11,20 +11,20 @@ import type {
 import { tokens } from "../model/conversation.ts";
 import type { Session } from "./session.ts";
 
-/** Words one after another take this long: a screen shows them coming, a test does not wait for them. */
+/** Delay between words: visible on a screen, short enough for tests. */
 const WORD_MS = 15;
 
-/** How many tokens a conversation may have, so that it is said how full it is. */
+/** Size of the context window, in tokens. */
 const CONTEXT_SIZE = 200_000;
 
 export type Asked = { session: Session; client: AgentContext; prompt: string; blocks: readonly ContentBlock[]; signal: AbortSignal };
 export type Tool = { title: string; kind: ToolKind; path?: string; input?: Record<string, unknown> };
 export type Spent = { inputTokens: number; outputTokens: number; cachedReadTokens?: number; cachedWriteTokens?: number };
 
-/** What ends a turn before its steps are done: it was cancelled, also by not answering what it asked. */
+/** Ends a turn early, because it or one of its permission requests was cancelled. */
 export class Cancelled extends Error {}
 
-/** What the words of a prompt can do: say, think, call tools, ask. What is shown is remembered, so that it can be shown again. */
+/** The actions of a turn: say, think, call tools, ask. Every update is stored, so that it can be replayed. */
 export class Turn {
   readonly session: Session;
   readonly client: AgentContext;
@@ -34,7 +34,7 @@ export class Turn {
   stopReason: StopReason = "end_turn";
   spent: Spent | undefined;
   cost: number | undefined;
-  /** Told behind the answer to the prompt, as some agents do. */
+  /** Report usage after the reply to the prompt, as some agents do. */
   usageLate = false;
   readonly #said: string[] = [];
 
@@ -59,7 +59,7 @@ export class Turn {
     this.check();
   }
 
-  /** The answer, or the end of the turn when that comes first: whoever was asked may never answer. */
+  /** The answer, or `Cancelled` if the turn is cancelled first: the client may never answer. */
   async orCancelled<T>(answer: Promise<T>): Promise<T> {
     this.check();
     const { promise, reject } = Promise.withResolvers<never>();
@@ -83,14 +83,14 @@ export class Turn {
     this.session.memory.add({ update: chunk("agent_message_chunk", line) });
   }
 
-  /** That many chunks, evenly over time when a rate is given, else as fast as they are taken. */
+  /** Sends `count` chunks: at an even rate if one is given, otherwise as fast as possible. */
   async stream(count: number, perSecond: number | undefined): Promise<void> {
     const began = performance.now();
     const words = Array.from({ length: count }, (_, index) => `${index + 1} `);
     for (const [index, word] of words.entries()) {
       const ahead = perSecond === undefined ? 0 : began + (index * 1000) / perSecond - performance.now();
       if (ahead > 1) await this.pause(ahead);
-      // Without a pause now and then a cancellation would not be read.
+      // Without an occasional pause a cancellation would not be read.
       else if (index % 100 === 99) await this.pause(0);
       await this.tell(chunk("agent_message_chunk", word));
     }
@@ -107,10 +107,7 @@ export class Turn {
     return this.show(chunk("agent_thought_chunk", text));
   }
 
-  /**
-   * A call of a tool from its start to its end; an error of what it does is the tool's failure, and is told like one. `shown`: its id, when it is
-   * shown already.
-   */
+  /** A tool call from start to end. An error is reported as a failure of the tool. `shown`: id of a call that is already shown. */
   async call(tool: Tool, does: (id: string) => Promise<ToolCallContent[]>, shown?: string): Promise<boolean> {
     const toolCallId = shown ?? this.session.callId();
     if (shown === undefined) await this.begin(toolCallId, tool, "in_progress");
@@ -136,7 +133,7 @@ export class Turn {
     return this.show({ sessionUpdate: "tool_call_update", toolCallId, status, content });
   }
 
-  /** What it cost is told twice, as agents do: how full the context is, and with the answer to the prompt. */
+  /** Reports usage twice, as agents do: in an update of the context's use, and in the reply to the prompt. */
   async end(): Promise<PromptResponse> {
     const said = this.#said.join("\n");
     this.session.memory.add({ said });
@@ -151,7 +148,7 @@ export class Turn {
     return { stopReason: this.stopReason, usage: { ...spent, totalTokens } };
   }
 
-  /** As qwen does: with an empty piece of text. */
+  /** Reports usage with an empty text chunk, as qwen does. */
   async spend(inputTokens: number, outputTokens: number): Promise<void> {
     const { inputTokens: input = 0, outputTokens: output = 0 } = this.spent ?? {};
     this.spent = { inputTokens: input + inputTokens, outputTokens: output + outputTokens };
@@ -159,7 +156,7 @@ export class Turn {
     await this.tell({ ...chunk("agent_message_chunk", ""), _meta: { usage } });
   }
 
-  /** As claude-agent-acp and opencode do. */
+  /** Reports the cost during a turn, as claude-agent-acp and opencode do. */
   async pay(amount: number): Promise<void> {
     this.cost = amount;
     await this.tell({ sessionUpdate: "usage_update", used: 0, size: CONTEXT_SIZE, cost: { amount, currency: "USD" } });

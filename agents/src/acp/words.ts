@@ -1,7 +1,6 @@
 /**
- * The words with which a prompt says what the agent does in a turn: one step a line, or several in a line with `;` between them. Lines that
- * are no step are ignored. What the terminal's demo agent and the scripted model understand (`wait 3s`, `until FILE`, `talk 3s`, `tool shell COMMAND`,
- * `ask QUESTION | A | B`, `error 500`) is understood too.
+ * The steps with which a prompt scripts a turn: one per line, or several in a line separated by `;`. Other lines are ignored. Steps of the terminal
+ * demo agent and of the scripted model work too: `wait 3s`, `until FILE`, `talk 3s`, `tool shell COMMAND`, `ask QUESTION | A | B`, `error 500`.
  */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -148,12 +147,12 @@ const WORDS: Word[] = [
   { usage: "hang", does: "never end this turn, also when it is cancelled", pattern: /^hang$/, play: () => new Promise<never>(() => {}) },
 ];
 
-/** The steps of a prompt; none when it is not a script. */
+/** The steps of a prompt; empty if it is not a script. */
 export function stepsOf(prompt: string): Play[] {
   return wordsOf(prompt).flatMap((line) => stepOf(line) ?? []);
 }
 
-/** A slash before it is how a person finds it in a client. */
+/** Commands that a client lists when its user types a slash. */
 export function slashCommands(): AvailableCommand[] {
   return [{ name: "help", description: "What this scripted agent understands" }];
 }
@@ -166,7 +165,7 @@ function stepOf(line: string): Play | undefined {
   return parseScript(line).flatMap((step) => sharedStep(step) ?? [])[0];
 }
 
-/** Those of the scripted model's steps that have no word of their own here. */
+/** Steps of the scripted model that have no entry in the list above. */
 function sharedStep(step: Step): Play | undefined {
   if (step.do === "wait") return (turn) => turn.pause(step.ms);
   if (step.do === "until") return (turn) => there(turn, step.file);
@@ -205,7 +204,7 @@ async function askAndRun(turn: Turn, command: string): Promise<void> {
 
 async function leave(turn: Turn, command: string): Promise<void> {
   const child = spawn("sh", ["-c", command], { cwd: turn.session.cwd, stdio: "ignore" });
-  // As where its directory is gone: nobody waits for it.
+  // The directory may be gone; nothing waits for this process.
   child.on("error", () => {}).unref();
   await turn.say(`${command} runs in the background.`);
 }

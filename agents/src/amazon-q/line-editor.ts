@@ -1,4 +1,4 @@
-/** Reads a line as a line editor does: in raw mode, with pastes of several lines, and only then. */
+/** Reads a line like a line editor: raw mode and bracketed paste are on only while it reads. */
 const PASTE = { begin: "\x1b[200~", end: "\x1b[201~" };
 
 export class LineEditor {

@@ -1,16 +1,16 @@
 /**
- * A STAND-IN for Amazon Q Developer CLI (`q chat`), for tests. It is not Amazon Q: it has no model, and shows only what is documented. What it does, and
- * where that is documented:
+ * A STAND-IN for Amazon Q Developer CLI (`q chat`), for tests. It is not Amazon Q: it has no model, and shows only documented behaviour. Its
+ * behaviour and the sources:
  *
- * - `q chat [--resume] [--agent NAME] [--trust-all-tools] [--no-interactive] [INPUT]`; --resume goes on with the previous conversation of the directory:
+ * - `q chat [--resume] [--agent NAME] [--trust-all-tools] [--no-interactive] [INPUT]`; --resume continues the previous conversation of the directory:
  *   https://docs.aws.amazon.com/amazonq/latest/qdeveloper-ug/command-line-reference.html
  * - `/quit` and Ctrl+D end it: https://docs.aws.amazon.com/amazonq/latest/qdeveloper-ug/command-line-chat.html
- * - One conversation for each directory; --resume of an empty one begins anew, and without INPUT asks for a summary; the spinner "Thinking..."; Ctrl+C in a
- *   turn interrupts it, two at the prompt end it; the text and the answers y, n, t of a permission request, where any other line denies and goes on:
- *   crates/chat-cli/src/cli/chat/mod.rs of https://github.com/aws/amazon-q-developer-cli
- * - The prompt `[agent] 12% !> `, Ctrl+J for a new line: crates/chat-cli/src/cli/chat/prompt.rs there. Its line editor asks for bracketed paste while it
- *   reads: https://docs.rs/rustyline (Config::enable_bracketed_paste)
- * - How a tool's use is shown: https://github.com/aws/amazon-q-developer-cli/issues/2486
+ * - One conversation per directory. --resume of an empty one starts a new one; otherwise, without INPUT, it asks for a summary. The spinner
+ *   "Thinking...". Ctrl+C interrupts a turn; pressed twice at the prompt it exits. The text of a permission request and its answers y, n, t; any
+ *   other line denies and continues: crates/chat-cli/src/cli/chat/mod.rs of https://github.com/aws/amazon-q-developer-cli
+ * - The prompt `[agent] 12% !> `, Ctrl+J for a new line: crates/chat-cli/src/cli/chat/prompt.rs there. Its line editor requests bracketed paste while
+ *   it reads: https://docs.rs/rustyline (Config::enable_bracketed_paste)
+ * - The display of a tool call: https://github.com/aws/amazon-q-developer-cli/issues/2486
  *
  * Prompts: `run COMMAND` uses a tool; `think 5s` takes that long; anything else is repeated.
  */
@@ -42,7 +42,7 @@ process.on("SIGINT", () => interrupt?.());
 
 const print = (text: string) => process.stdout.write(text);
 
-/** False: it was interrupted. */
+/** False if it was interrupted. */
 async function think(ms: number): Promise<boolean> {
   const until = Date.now() + ms;
   const interrupted = new Promise<true>((resolve) => {

@@ -48,7 +48,7 @@ function crash({ screen, exit }: Room): void {
   exit(1);
 }
 
-/** Only asks: nothing is run. */
+/** Only asks; nothing is run. */
 async function ask({ screen, composer, hooks }: Room): Promise<void> {
   const { behavior } = await askPermission({ composer, hooks }, "touch x");
   const said = behavior === "allow" ? "● Run touch x" : "Denied: touch x";

@@ -1,14 +1,14 @@
 import { type Key, KeyReader } from "./keys.ts";
 import type { Screen } from "./screen.ts";
 
-// A terminal sends an escape sequence in one piece; what follows an Esc later than this was typed.
+// A terminal sends an escape sequence at once. Later bytes after an Esc are separate keys.
 const ESCAPE_MS = 30;
 
 type Choice = { keys: string; enter: string; otherwise: string; signal?: AbortSignal };
 
 /**
- * Reads what the user types. On a terminal a small line editor, on a pipe line by line. What is typed during a turn waits for its
- * end; Esc and Ctrl+C reach the turn at once.
+ * Reads the user's input: a small line editor on a terminal, line by line on a pipe. Input during a turn waits for its end; Esc and Ctrl+C reach the
+ * turn at once.
  */
 export class Composer {
   readonly #in = process.stdin;
@@ -62,7 +62,7 @@ export class Composer {
     return this.#submitted.length > 0;
   }
 
-  /** Runs the work with a signal that Esc or Ctrl+C aborts. */
+  /** Runs work with a signal that Esc or Ctrl+C aborts. */
   async interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController();
     this.#interrupt = () => controller.abort();
@@ -73,14 +73,14 @@ export class Composer {
     }
   }
 
-  /** y, as Enter is in the agents we know, or n, as the end of the input, Esc and the signal are. */
+  /** True for y and, as in real agents, Enter; false for n, Esc, the end of the input and the signal. */
   async confirm(question: string, signal?: AbortSignal): Promise<boolean> {
     this.#screen.print(question);
     if (!this.#in.isTTY) return (await this.next())?.startsWith("y") ?? false;
     return (await this.#oneOf({ keys: "yn", enter: "y", otherwise: "n", ...(signal ? { signal } : {}) })) === "y";
   }
 
-  /** One of them by its number; Enter takes the first, Esc the last. */
+  /** Chooses an option by number; Enter takes the first, Esc the last. */
   async choose(question: string, choices: readonly string[], signal?: AbortSignal): Promise<string> {
     this.#screen.print(question);
     for (const [i, choice] of choices.entries()) this.#screen.print(`${i + 1}. ${choice}`);

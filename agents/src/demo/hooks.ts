@@ -10,8 +10,8 @@ export type Decision = {
 export type HookOptions = { command: string | undefined; askCommand: string | undefined; conversation: string };
 
 /**
- * Tells a command of the user what the agent does, as coding agents do: a JSON payload on its standard input. The agent goes on when the
- * command has ended, whatever came of it.
+ * Reports the agent's actions to a command of the user, as coding agents do: a JSON payload on its standard input. The agent continues when the
+ * command has ended, whatever its result.
  */
 export class Hooks {
   readonly #options: HookOptions;
@@ -24,7 +24,7 @@ export class Hooks {
     await this.#run(this.#options.command, event, fields);
   }
 
-  /** Undefined when nobody is there to decide, or nothing was decided. */
+  /** Undefined if there is no hook or it decided nothing. */
   async ask(fields: Record<string, unknown>): Promise<Decision | undefined> {
     const event = "PermissionRequest";
     const said = await this.#run(this.#options.askCommand ?? this.#options.command, event, fields);
@@ -36,7 +36,7 @@ export class Hooks {
     }
   }
 
-  /** What the command wrote. */
+  /** Returns the command's output. */
   #run(command: string | undefined, event: string, fields: Record<string, unknown>): Promise<string> {
     if (command === undefined) return Promise.resolve("");
     const payload = { hook_event_name: event, session_id: this.#options.conversation, cwd: process.cwd(), ...fields };

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { KeyReader } from "./keys.ts";
 
-it("text, Enter and editing keys come out in order", () => {
+it("text, Enter and editing keys are read in order", () => {
   expect(new KeyReader().read("hé\x7f\x15\x03\x04\r")).toEqual([
     { type: "text", text: "hé" },
     { type: "backspace" },
@@ -12,7 +12,7 @@ it("text, Enter and editing keys come out in order", () => {
   ]);
 });
 
-it("an escape sequence cut in two is not the Esc key", () => {
+it("an escape sequence in two parts is not the Esc key", () => {
   const keys = new KeyReader();
   expect(keys.read("\x1b")).toEqual([]);
   expect(keys.read("[1;5")).toEqual([]);
@@ -20,13 +20,13 @@ it("an escape sequence cut in two is not the Esc key", () => {
   expect(keys.flush()).toEqual([]);
 });
 
-it("Esc is the key when nothing follows, or something that is no sequence", () => {
+it("Esc is a key if nothing follows, or no sequence", () => {
   const keys = new KeyReader();
   expect(keys.read("\x1bx\x1b")).toEqual([{ type: "escape" }, { type: "text", text: "x" }]);
   expect(keys.flush()).toEqual([{ type: "escape" }]);
 });
 
-it("a paste comes whole, however long it takes, with its newlines and without meaning", () => {
+it("a paste is read as a whole, with its newlines and without special keys", () => {
   const keys = new KeyReader();
   expect(keys.read("\x1b[200~one\r\ntwo\r\x03")).toEqual([]);
   expect(keys.flush()).toEqual([]);

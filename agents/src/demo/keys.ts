@@ -14,7 +14,7 @@ const CONTROLS: Record<string, Key> = {
   "\x04": { type: "end" },
 };
 
-/** What a terminal sends → keys. A sequence may arrive in pieces; `flush` says that nothing more follows: a lone Esc is the key then. */
+/** Converts terminal input to keys. A sequence may arrive in pieces. `flush` means that nothing more follows: a lone Esc is then the key. */
 export class KeyReader {
   #rest = "";
 
@@ -50,7 +50,7 @@ export class KeyReader {
       this.#rest = this.#rest.slice(end + PASTE_END.length);
       return true;
     }
-    // Arrows and other keys this small editor does not know.
+    // Arrows and other keys that this small editor ignores.
     const sequence = /^(?:\[[0-?]*[ -/]*[@-~]|O.)/.exec(afterEsc)?.[0];
     if (sequence) {
       this.#rest = afterEsc.slice(sequence.length);

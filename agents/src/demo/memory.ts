@@ -1,4 +1,4 @@
-/** The demo agent's conversations, one file each, written turn by turn as agents do: one that it never had a turn in is not there. */
+/** The demo agent's conversations, one file each, written turn by turn as in real agents. A conversation without a turn has no file. */
 import { appendFileSync, constants, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
@@ -6,11 +6,11 @@ import type { Used } from "./usage.ts";
 
 export interface Remembered {
   prompt: string;
-  /** Null: it was interrupted, failed, or never came to an end. */
+  /** Null: the turn was interrupted, failed, or has not ended. */
   said: string | null;
 }
 
-/** A line of the file: what a turn began with, what it was shown to do, what was said in all, and what was used of a model. */
+/** A line of the file: the prompt, an update, the complete answer, or the model usage of a turn. */
 export type Line = { prompt?: string; cwd?: string; update?: unknown; said?: string; used?: Used };
 
 export class Memory {
@@ -20,7 +20,7 @@ export class Memory {
     this.#file = join(directory(), `${conversation.replace(/[^\w-]/g, "_")}.jsonl`);
   }
 
-  /** Every conversation there is, the latest first. */
+  /** All conversations, the latest first. */
   static all(): { conversation: string; memory: Memory; at: Date }[] {
     const names = existsSync(directory()) ? readdirSync(directory()).filter((name) => name.endsWith(".jsonl")) : [];
     return names
@@ -35,7 +35,7 @@ export class Memory {
     return existsSync(this.#file);
   }
 
-  /** Begins with what another has. */
+  /** Starts as a copy of another conversation. */
   copy(other: Memory): void {
     mkdirSync(dirname(this.#file), { recursive: true });
     copyFileSync(other.#file, this.#file, constants.COPYFILE_EXCL);
@@ -60,7 +60,7 @@ export class Memory {
       mkdirSync(dirname(this.#file), { recursive: true });
       appendFileSync(this.#file, `${JSON.stringify(what)}\n`);
     } catch {
-      // It works where nothing can be written, too; it only forgets.
+      // Without write access the agent still works, but does not remember.
     }
   }
 }
@@ -70,7 +70,7 @@ function directory(): string {
   return join(state, "holdfast-demo");
 }
 
-/** The last line may be torn: whoever wrote it was killed. */
+/** The last line may be torn, if its writer was killed. */
 function parsed(line: string): Line[] {
   try {
     return line === "" ? [] : [JSON.parse(line) as Line];

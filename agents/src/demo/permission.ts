@@ -3,7 +3,7 @@ import type { Decision, Hooks } from "./hooks.ts";
 
 export type Asking = { composer: Composer; hooks: Hooks };
 
-/** Asks on the screen and by the hook at once; who answers first decides, and the hook is left to itself then. */
+/** Asks on the screen and through the hook at once. The first answer counts; the hook is then left running. */
 export async function askPermission({ composer, hooks }: Asking, command: string): Promise<Decision> {
   const answered = new AbortController();
   const byHook = hooks.ask({ tool_name: "Bash", tool_input: { command } });
@@ -13,7 +13,7 @@ export async function askPermission({ composer, hooks }: Asking, command: string
   return decision;
 }
 
-/** One of the choices; the last one when nobody answers. */
+/** Returns one of the choices; the last one if nobody answers. */
 export async function askQuestion({ composer, hooks }: Asking, question: string, choices: readonly string[]): Promise<string> {
   const options = choices.map((label) => ({ label }));
   const byHook = hooks.ask({ tool_name: "AskUserQuestion", tool_input: { questions: [{ question, options }] } });
@@ -24,7 +24,7 @@ export async function askQuestion({ composer, hooks }: Asking, question: string,
   return said;
 }
 
-/** Never ends when it decides nothing: then the screen does. */
+/** Never resolves if the hook decides nothing; the screen decides then. */
 function decided(byHook: Promise<Decision | undefined>): Promise<Decision> {
   return new Promise((resolve) => void byHook.then((decision) => decision && resolve(decision)));
 }

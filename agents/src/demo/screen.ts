@@ -1,7 +1,7 @@
 const BRACKETED_PASTE = "?2004";
 const ALTERNATE_SCREEN = "?1049";
 
-/** Everything the demo agent writes. One line at the bottom, the status, is redrawn in place; on a pipe there is none. */
+/** All output of the demo agent. The status line at the bottom is redrawn in place; on a pipe there is none. */
 export class Screen {
   readonly #out = process.stdout;
   #status = "";
@@ -10,7 +10,7 @@ export class Screen {
   #reportsSize = false;
 
   open(): void {
-    // Nobody is left to read: end as SIGPIPE would end a program that does not ignore it, as Node does.
+    // The reader is gone. Node ignores SIGPIPE, so exit with the code that SIGPIPE would give.
     this.#out.on("error", () => process.exit(141));
     if (this.#out.isTTY) this.#out.write(`\x1b[${BRACKETED_PASTE}h`);
   }
@@ -37,7 +37,7 @@ export class Screen {
     this.#out.write(`\r\x1b[K${text}${draft === "" ? "" : ` > ${draft}`}`);
   }
 
-  /** What is typed during a turn, behind the status. */
+  /** Text typed during a turn, shown after the status. */
   draft(text: string): void {
     if (text === this.#draft) return;
     this.#draft = text;
@@ -49,7 +49,7 @@ export class Screen {
     this.#status = "";
   }
 
-  /** Leaves what is there as a line of its own. */
+  /** Leaves the status as a line of its own. */
   keepStatus(): void {
     if (this.#status !== "") this.#out.write("\n");
     this.#status = "";

@@ -1,7 +1,7 @@
-/** A dialog before anything else, as real agents have one: whether the folder may be trusted. Its default is no, as Claude Code's is. */
+/** A trust dialog at the start, as in real agents. Its default is no, as in Claude Code. */
 const CHOICES = ["No, exit", "Yes, I trust this folder", "Yes, and the folder above it"];
 
-/** Up and down, in both of a terminal's ways. */
+/** Up and down, in both encodings of terminals. */
 const ARROWS = ["\x1b[A", "\x1b[B", "\x1bOA", "\x1bOB"];
 
 export function askTrust(directory: string): Promise<boolean> {

@@ -14,14 +14,14 @@ export type Turn = Asking & {
   number: number;
   fast: boolean;
   signal: AbortSignal;
-  /** A model was asked, as it is before each tool and at the end; and what it said. */
+  /** Called for each request to a model, before each tool and at the end, with the answer. */
   asked(said: string): void;
 };
 
-/** What came of a turn: what was said, or what failed; neither when it was interrupted. */
+/** Result of a turn: the answer or the failure; neither if the turn was interrupted. */
 export type Outcome = { said?: string; failed?: string };
 
-/** One turn as a coding agent shows it: a spinner, the steps it takes, an answer. A prompt that is a script says what is done. */
+/** Plays one turn like a coding agent: a spinner, steps, an answer. A prompt that is a script defines the steps. */
 export async function playTurn(turn: Turn): Promise<Outcome> {
   const steps = parseScript(turn.prompt);
   const outcome = await (steps.length > 0 ? playScript(turn, steps) : playChore(turn));
@@ -113,13 +113,13 @@ async function spin(screen: Screen, { began, ms, signal }: Spin): Promise<void> 
     const seconds = Math.floor((Date.now() - began) / 1000);
     screen.status(`${FRAMES[frame % FRAMES.length]} Thinking… ${seconds}s (esc to interrupt)`);
     const left = Math.max(0, until - Date.now());
-    // Also when nothing is left: without a pause a fast loop would never see a key or a signal.
+    // Pause even with no time left: otherwise a fast loop would never see a key or a signal.
     await pause(Math.min(FRAME_MS, left), signal);
     if (left === 0) return;
   }
 }
 
-/** Ends early, without an error, when the signal aborts. */
+/** Ends early, without an error, if the signal aborts. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => {});
 }

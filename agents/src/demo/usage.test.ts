@@ -5,15 +5,15 @@ test.each([
   ["input=1000,output=200", { input: 1000, output: 200 }],
   ["model=gpt-5,cost=0.01,output=?", { model: "gpt-5", cost: 0.01, output: null }],
   ["model=?,context=10,contextSize=100", { model: null, context: 10, contextSize: 100 }],
-])("--usage %s", (text, given) => {
+])("--usage %s is valid", (text, given) => {
   expect(parseUsage(text)).toEqual(given);
 });
 
-test.each(["", "input", "input=-1", "input=many", "weight=3"])("--usage %j makes no sense", (text) => {
+test.each(["", "input", "input=-1", "input=many", "weight=3"])("--usage %j is invalid", (text) => {
   expect(parseUsage(text)).toBeUndefined();
 });
 
-test("without it, a turn uses a token for every four characters", () => {
+test("by default a turn uses one token for every four characters", () => {
   expect(usedBy({ prompt: "12345678", said: "123" }, {})).toMatchObject({
     model: "demo",
     input: 2,

@@ -1,4 +1,4 @@
-/** What a turn used of the model that is not there: a word or so for each token, or what `--usage` says. */
+/** Simulated model usage of a turn: about four characters per token, or the values of `--usage`. */
 import { randomUUID } from "node:crypto";
 
 export interface Used {
@@ -9,16 +9,16 @@ export interface Used {
   output: number | null;
   cacheRead: number | null;
   cacheWrite: number | null;
-  /** What it cost, in dollars. */
+  /** Cost in US dollars. */
   cost?: number;
-  /** How full the model's window is, and how large that is. */
+  /** Used and total size of the context window. */
   context?: number;
   contextSize?: number;
 }
 
 const NUMBERS = ["input", "output", "cacheRead", "cacheWrite", "cost", "context", "contextSize"] as const;
 
-/** `input=1000,output=200,model=gpt-5`; `output=?` is not told. Undefined: it makes no sense. */
+/** Parses `input=1000,output=200,model=gpt-5`; `output=?` means not reported. Undefined if invalid. */
 export function parseUsage(text: string): Partial<Used> | undefined {
   const given: Partial<Used> = {};
   for (const part of text.split(",")) {

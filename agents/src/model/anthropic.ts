@@ -99,12 +99,12 @@ function failure({ status, overflow }: Failure) {
   return { type: "error", error: { type: TYPES[status] ?? "api_error", message } };
 }
 
-/** Claude tells its model about the machine in the middle of the conversation. */
+/** Claude sends its model information about the machine in the middle of the conversation. */
 function isSystem({ role }: Record<string, unknown>): boolean {
   return role === "system";
 }
 
-/** One message of a user may carry results of tools and what the user said since. */
+/** A user message may contain tool results and later text of the user. */
 function readMessage(message: Record<string, unknown>, all: readonly Record<string, unknown>[]): Message[] {
   const blocks = typeof message.content === "string" ? [{ type: "text", text: message.content }] : list(message.content);
   if (message.role === "assistant") {
@@ -121,7 +121,7 @@ function readMessage(message: Record<string, unknown>, all: readonly Record<stri
     });
   const texts = blocks.filter(({ type }) => type === "text").map(({ text }) => withoutReminders(string(text)));
   const said = texts.findLast((text) => text !== "");
-  // What Claude Code says when it has searched for tools is not its user's word.
+  // Claude Code's own text after a search for tools is not the user's.
   const isOwn = results.length > 0 && said?.trim() === "Tool loaded.";
   return said === undefined || isOwn ? results : [...results, { from: "user", text: said }];
 }
@@ -142,7 +142,7 @@ function event(type: string, data: Record<string, unknown>): string {
   return sse({ type, ...data }, type);
 }
 
-/** Claude takes messages of one id for pieces of one message, whatever was said in between. */
+/** Claude merges all messages with the same id, whatever came in between, so each needs a new one. */
 function head({ model }: Question) {
   lastMessage++;
   return { id: `msg_scripted_${lastMessage}`, type: "message", role: "assistant", model };

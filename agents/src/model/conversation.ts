@@ -1,10 +1,10 @@
-/** What a client asks of a model, whichever API it speaks, and what the model answers. The four APIs translate to and from this. */
+/** A client's request to a model and the model's answer, independent of the API. The four APIs convert to and from these types. */
 
 export interface Tool {
   name: string;
-  /** JSON Schema of its arguments. */
+  /** JSON Schema of the arguments. */
   schema: Schema;
-  /** Where the API sorts tools into such, and wants it back with a call. */
+  /** Set if the API groups tools into namespaces and needs the namespace in a call. */
   namespace?: string;
 }
 
@@ -20,13 +20,13 @@ export interface Call {
   id: string;
   name: string;
   arguments: Record<string, unknown>;
-  /** Of the tool, where several have its name. */
+  /** The tool's namespace, if several tools have this name. */
   namespace?: string;
-  /** What is sent in their place: JSON that was not written to its end. */
+  /** Incomplete JSON that is sent instead of the arguments. */
   garbled?: string;
 }
 
-/** Tokens, where the script says how many. */
+/** Tokens, as given by the script. */
 export interface Spent {
   input: number;
   output: number;
@@ -42,22 +42,22 @@ export type Message =
 export interface Question {
   model: string;
   system: string;
-  /** Instructions beside the system's: where Codex says what its sandbox permits. */
+  /** Instructions in addition to the system prompt: codex describes its sandbox there. */
   developer?: string;
   messages: Message[];
   tools: Tool[];
   stream: boolean;
-  /** Set when the client wants an answer in this form. */
+  /** Set if the client requests an answer of this form. */
   schema?: Schema;
-  /** Of the answer, as the script has it: what it costs, and whether it is too long to be given whole. */
+  /** Properties of the answer, as given by the script: its tokens, and that it is cut off for its length. */
   spent?: Spent;
   tooLong?: boolean;
 }
 
-/** A piece of an answer, in the order it is said. */
+/** A part of an answer, in order. */
 export type Part = { text: string } | { call: Call };
 
-/** Where the conversation stands: what the user said last, and what was called since. */
+/** The state of the conversation: the user's last prompt, and the tool calls since. */
 export function sinceLastPrompt({ messages }: Question): { prompt: string; calls: Call[]; results: string[] } {
   const at = messages.findLastIndex((message) => message.from === "user" && message.text.trim() !== "");
   const prompt = messages[at];
@@ -69,7 +69,7 @@ export function sinceLastPrompt({ messages }: Question): { prompt: string; calls
   };
 }
 
-/** Rough, and the same for the same text: about four characters a token. */
+/** A rough, deterministic estimate: about four characters per token. */
 export function tokens(text: string): number {
   return Math.ceil(text.length / 4);
 }
@@ -78,7 +78,7 @@ export function tokensAsked({ system, messages }: Question): number {
   return tokens(system) + messages.reduce((sum, message) => sum + tokens(message.text), 0);
 }
 
-/** What an answer costs: as the script says, else by the length of what was said. */
+/** Tokens of an answer: as given by the script, else estimated from its length. */
 export function spentOn(question: Question, said: string): Spent {
   return question.spent ?? { input: tokensAsked(question), output: tokens(said) + 1, cacheRead: 0, cacheWrite: 0 };
 }
@@ -88,7 +88,7 @@ export function argumentsOf(call: Call): string {
   return call.garbled ?? JSON.stringify(call.arguments);
 }
 
-/** Names calls so that no two of one server are the same. */
+/** A call id that is unique within the server. */
 export function callId(): string {
   lastCall++;
   return `call_${lastCall.toString().padStart(4, "0")}`;
@@ -96,12 +96,12 @@ export function callId(): string {
 
 let lastCall = 0;
 
-/** What a client wraps around a prompt for its model only. */
+/** Removes text that a client adds to a prompt for its model only. */
 export function withoutReminders(text: string): string {
   return text.replace(/<system-reminder>[\s\S]*?<\/system-reminder>/g, "").trim();
 }
 
-/** A value as an object, whatever it is: bodies come from other programs. */
+/** Converts any value to an object, because bodies come from other programs. */
 export function record(value: unknown): Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }
@@ -114,7 +114,7 @@ export function string(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** Arguments as a model writes them: JSON in a string. */
+/** Parses arguments as a model writes them: JSON in a string. */
 export function parsed(json: unknown): Record<string, unknown> {
   try {
     return record(JSON.parse(string(json)));

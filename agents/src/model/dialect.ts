@@ -1,20 +1,20 @@
-/** One API that clients speak to models. All functions are pure: bytes come and go in server.ts. */
+/** An API between clients and models. All functions are pure; server.ts does the input and output. */
 import type { Part, Question } from "./conversation.ts";
 import type { Failure } from "./reply.ts";
 
 export interface Dialect {
   name: string;
-  /** Whether a POST to this path asks the model. */
+  /** True if a POST to this path is a request to the model. */
   asks(path: string): boolean;
   read(body: Record<string, unknown>, path: string): Question;
-  /** A streamed answer, piece by piece, as it goes over the wire. */
+  /** A streamed answer, part by part, as on the wire. */
   stream(question: Question): { start(): string; part(part: Part): string; end(parts: readonly Part[]): string };
-  /** An answer in one piece. */
+  /** An answer that is not streamed. */
   whole(question: Question, parts: readonly Part[]): unknown;
   failure(failure: Failure): unknown;
-  /** The same in the middle of a stream. */
+  /** The same failure in the middle of a stream. */
   broken(failure: Failure): string;
-  /** What it says in headers about a failure. */
+  /** Headers of a failure. */
   headers?(failure: Failure): Record<string, string>;
 }
 
@@ -41,7 +41,7 @@ const WORDS: Record<number, string> = {
   529: "Overloaded",
 };
 
-/** Seconds since 1970. */
+/** A time in seconds since 1970. */
 export function secondsFromNow(seconds: number): number {
   return Math.round(Date.now() / 1000 + seconds);
 }

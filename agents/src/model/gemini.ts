@@ -88,7 +88,7 @@ function response({ model }: Question, parts: readonly Part[], finishReason?: st
   const said = textOf(parts);
   const content = [
     ...(said === "" && parts.length > 0 ? [] : [{ text: said }]),
-    // Its arguments are no text: garbled ones are of the wrong type.
+    // Arguments are not text in this API, so garbled ones have the wrong type.
     ...callsOf(parts).map(({ id, name, arguments: args, garbled }) => ({
       functionCall: { id: id || callId(), name, args: garbled ?? args },
     })),

@@ -10,17 +10,17 @@ interface Tool {
   schema: Record<string, unknown>;
 }
 
-/** How a client of each API asks, and where it finds the answer. */
+/** How a client of each API sends requests and reads replies. */
 interface Client {
   name: string;
   path(stream: boolean): string;
   body(prompt: string, options: { stream: boolean; tools?: Tool[]; results?: string[] }): unknown;
-  /** The text and the calls in the data of a stream's events, or in a whole answer. */
+  /** The text and the calls in an event of a stream, or in a complete answer. */
   text(event: Answer): string;
   call(event: Answer): { name: string; values: unknown } | undefined;
 }
 
-/** What came back from one of four foreign APIs. */
+/** A reply of one of four foreign APIs. */
 type Answer = unknown;
 
 const CLIENTS: Client[] = [
@@ -131,8 +131,8 @@ const SHELL: Tool = {
   },
 };
 
-describe.each(CLIENTS)("over $name", (client) => {
-  test.each([true, false])("it says what the prompt says (stream: %s)", async (stream) => {
+describe.each(CLIENTS)("the scripted model over $name", (client) => {
+  test.each([true, false])("says what the prompt says (stream: %s)", async (stream) => {
     await using model = await startModel();
     const { status, events } = await ask(model, client, "say alpha beta gamma", { stream });
     expect(status).toBe(200);
@@ -141,7 +141,7 @@ describe.each(CLIENTS)("over $name", (client) => {
     expect(model.asked).toMatchObject([{ prompt: "say alpha beta gamma", state: "ended", status: 200 }]);
   });
 
-  test.each([true, false])("it calls the shell that is on offer, and tells what it answered (stream: %s)", async (stream) => {
+  test.each([true, false])("calls the offered shell and reports its result (stream: %s)", async (stream) => {
     await using model = await startModel();
     const options = { stream, tools: [SHELL] };
     const prompt = "tool shell ls -l; say done";
@@ -153,7 +153,7 @@ describe.each(CLIENTS)("over $name", (client) => {
     expect(second.events.map(client.text).join("")).toBe("The tool answered: two files\ndone");
   });
 
-  test("it fails as it is told, as often as it is told", async () => {
+  test("fails as scripted, and as often as scripted", async () => {
     await using model = await startModel();
     const failed = await ask(model, client, "error 429 x2 retry-after 7; say better", { stream: true });
     expect([failed.status, failed.headers["retry-after"]]).toEqual([429, "7"]);
@@ -166,21 +166,21 @@ describe.each(CLIENTS)("over $name", (client) => {
     expect([overflow.status, JSON.stringify(overflow.events)]).toEqual([400, expect.stringMatching(/exceed|too long|maximum/)]);
   });
 
-  test.each([401, 429, 500, 529])("it fails with %s as the API says it", async (status) => {
+  test.each([401, 429, 500, 529])("fails with %s in the format of the API", async (status) => {
     await using model = await startModel();
     const failed = await ask(model, client, `error ${status}`, { stream: false });
     expect([failed.status, at(failed.events[0], "error", "message")]).toEqual([status, expect.stringContaining("(scripted)")]);
     expect(model.asked).toMatchObject([{ status, state: "ended" }]);
   });
 
-  test("it cuts a stream, or ends it with garbage", async () => {
+  test("cuts a stream, or ends it with garbage", async () => {
     await using model = await startModel();
     await expect(ask(model, client, "say half; cut; say never", { stream: true })).rejects.toThrow(/aborted|hang up/);
     await expect(ask(model, client, "say half; garbage", { stream: true })).rejects.toThrow(/JSON/);
     expect(model.asked.map(({ answer }) => answer)).toEqual([[{ text: "half" }], [{ text: "half" }]]);
   });
 
-  test("it spoils an answer as often as it is told, one way after the other, and then goes on", async () => {
+  test("spoils an answer as often as scripted, one way after the other, and then succeeds", async () => {
     await using model = await startModel();
     const prompt = "reset x1; say one; cut x1; garbage x1; say two";
     for (const error of [/hang up/, /aborted|hang up/, /JSON/])
@@ -189,19 +189,19 @@ describe.each(CLIENTS)("over $name", (client) => {
     expect(events.map(client.text).join("")).toBe("one two");
   });
 
-  test("it says that a quota is used up, and for how long, as the API does", async () => {
+  test("reports a used-up quota and its duration in the format of the API", async () => {
     await using model = await startModel();
     const limited = await ask(model, client, "limit 2h", { stream: true });
     expect([limited.status, limited.headers["retry-after"]]).toEqual([429, "7200"]);
     expect(`${limited.text} ${JSON.stringify(limited.headers)}`).toMatch(/quota|usage limit|ratelimit-unified/i);
   });
 
-  test("it hangs up before a byte of an answer", async () => {
+  test("disconnects before the first byte of an answer", async () => {
     await using model = await startModel();
     await expect(ask(model, client, "reset", { stream: false })).rejects.toThrow(/hang up/);
   });
 
-  test("it fails in the middle of a stream; an answer in one piece fails as a whole", async () => {
+  test("fails in the middle of a stream; an answer without a stream fails as a whole", async () => {
     await using model = await startModel();
     const inStream = await ask(model, client, "say half; break 529", { stream: true });
     expect([inStream.status, inStream.events.map(client.text).join("")]).toEqual([200, "half"]);
@@ -211,14 +211,14 @@ describe.each(CLIENTS)("over $name", (client) => {
     expect(again.events.map(client.text).join("")).toBe("fine");
   });
 
-  test("it says nothing until a delay is over, also when it fails then", async () => {
+  test("sends nothing until a delay is over, even if it then fails", async () => {
     await using model = await startModel();
     const began = performance.now();
     expect((await ask(model, client, "delay 60ms; error 500", { stream: true })).status).toBe(500);
     expect(performance.now() - began).toBeGreaterThanOrEqual(59);
   });
 
-  test("it goes on when there is the file that it waits for", async () => {
+  test("continues once the awaited file exists", async () => {
     await using model = await startModel();
     const folder = mkdtempSync(path.join(tmpdir(), "model-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -230,7 +230,7 @@ describe.each(CLIENTS)("over $name", (client) => {
     expect((await answer).events.map(client.text).join("")).toBe("one two");
   });
 
-  test("it puts noise into a stream that changes nothing", async () => {
+  test("adds noise to a stream without changing the answer", async () => {
     await using model = await startModel();
     const { events, text } = await ask(model, client, "say one; noise; say two", { stream: true });
     expect(text).toContain(": noise");
@@ -238,7 +238,7 @@ describe.each(CLIENTS)("over $name", (client) => {
     expect(JSON.stringify(model.asked)).not.toContain('noise":');
   });
 
-  test("it calls a tool with arguments that are no JSON", async () => {
+  test("calls a tool with arguments that are not JSON", async () => {
     await using model = await startModel();
     const { text } = await ask(model, client, "garble ls -l", { stream: false, tools: [SHELL] });
     expect(text).toContain("ls -l");
@@ -246,7 +246,7 @@ describe.each(CLIENTS)("over $name", (client) => {
     expect(() => client.call(JSON.parse(text))).toThrow(SyntaxError);
   });
 
-  test.each([true, false])("it tells the tokens the script says, and that an answer became too long (stream: %s)", async (stream) => {
+  test.each([true, false])("reports the scripted tokens, and an answer cut off for its length (stream: %s)", async (stream) => {
     await using model = await startModel();
     const { text } = await ask(model, client, "say hello; length; usage 1201 343 805 0", { stream });
     for (const number of [1201, 343, 805]) expect(text).toContain(`:${number}`);
@@ -254,7 +254,7 @@ describe.each(CLIENTS)("over $name", (client) => {
   });
 });
 
-test("a request is open while it is answered, and aborted when its client goes away", async () => {
+test("a request is open while it is answered, and aborted when its client disconnects", async () => {
   await using model = await startModel();
   const [client] = CLIENTS as [Client];
   const going = new AbortController();
@@ -270,7 +270,7 @@ test("a request is open while it is answered, and aborted when its client goes a
   expect(await get(model, "/requests")).toMatchObject({ open: 0 });
 });
 
-test("a tool that is not on offer is searched for first, and then called in the way of the agent", async () => {
+test("a tool that is not offered is searched for first, and then called in the agent's way", async () => {
   await using model = await startModel();
   const [client] = CLIENTS as [Client];
   const tools = ["tool_search", "tool_call"].map((name) => ({
@@ -289,7 +289,7 @@ test("a tool that is not on offer is searched for first, and then called in the 
   expect(second.events.map(client.call)).toEqual([{ name: "tool_call", values: { name: "weather", arguments: { city: "Oslo" } } }]);
 });
 
-test("a tool in a namespace is called with it: codex knows it by no other name", async () => {
+test("a tool in a namespace is called with its namespace, which codex requires", async () => {
   await using model = await startModel();
   const tools = [{ type: "namespace", name: "agents", tools: [{ type: "function", name: "spawn_agent", parameters: {} }] }];
   const { events } = await post(model, "/v1/responses", { input: 'tool spawn_agent {"message":"look"}', tools });
@@ -297,7 +297,7 @@ test("a tool in a namespace is called with it: codex knows it by no other name",
   expect(JSON.stringify(events)).toContain('"namespace":"agents"');
 });
 
-test("codex is made to ask a person, and each agent's question has the form its tool wants", async () => {
+test("codex is made to ask a person, and each agent's question matches the schema of its tool", async () => {
   await using model = await startModel();
   const [, codex, , gemini] = CLIENTS as [Client, Client, Client, Client];
   const exec = { name: "exec_command", schema: { properties: { cmd: { type: "string" }, sandbox_permissions: { type: "string" } } } };
@@ -329,7 +329,7 @@ test("titles, suggestions and answers in a given form play no script", async () 
   expect(events.map(codex.text)).toEqual(['{"title":"scripted"}']);
 });
 
-test("a prompt that is no script is quoted, and a tool that nobody offers is said to be missing", async () => {
+test("a prompt that is not a script is quoted, and a missing tool is reported", async () => {
   await using model = await startModel();
   const [client] = CLIENTS as [Client];
   const said = async (prompt: string) => (await ask(model, client, prompt, { stream: true })).events.map(client.text).join("");
@@ -337,7 +337,7 @@ test("a prompt that is no script is quoted, and a tool that nobody offers is sai
   expect(await said("tool shell ls")).toBe("None of the tools on offer does this: shell.");
 });
 
-test("a prompt in plain language plays the script that was given for it, and quotes no tool result", async () => {
+test("a prompt in plain language plays its script, and quotes no tool result", async () => {
   await using model = await startModel({ plays: { "fix the login bug": "say First the tests.; tool shell npm test; say All pass." } });
   const [client] = CLIENTS as [Client];
   const prompt = "Please fix the login bug";
@@ -348,7 +348,7 @@ test("a prompt in plain language plays the script that was given for it, and quo
   expect(second.events.map(client.text).join("")).toBe("All pass.");
 });
 
-test("what was to be said before is recalled, as far as the client still knows it", async () => {
+test("recall repeats earlier texts that the client still sends", async () => {
   await using model = await startModel();
   const [client] = CLIENTS as [Client];
   const messages = ["say blue", "say red; cut x0", "recall"].map((content) => ({
@@ -363,7 +363,7 @@ test("what was to be said before is recalled, as far as the client still knows i
   expect(await said([{ role: "user", content: "suggest run the tests" }, guess])).toBe("run the tests");
 });
 
-test("a command in the background says so to the tool, and arguments that are no JSON are no tool", async () => {
+test("a background command is marked in its tool call, and arguments that are not JSON are no tool call", async () => {
   await using model = await startModel();
   const [client] = CLIENTS as [Client];
   const tool = { name: "Bash", schema: { properties: { command: { type: "string" }, run_in_background: { type: "boolean" } } } };
@@ -373,7 +373,7 @@ test("a command in the background says so to the tool, and arguments that are no
   expect(bad.events.map(client.text).join("")).toContain("You said “tool Bash {not json}”");
 });
 
-test("it answers what clients ask besides, by a second way in too, and refuses what is no JSON", async () => {
+test("the model answers other requests of clients, also on its second socket, and refuses invalid JSON", async () => {
   const directory = mkdtempSync(path.join(tmpdir(), "holdfast-model-"));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   const socket = path.join(directory, "s");
@@ -393,7 +393,7 @@ test("it answers what clients ask besides, by a second way in too, and refuses w
   expect(there).toBe(200);
 });
 
-test("no two messages to claude have one id: it takes them for pieces of one", async () => {
+test("message ids for claude are unique, because it merges messages with the same id", async () => {
   await using model = await startModel();
   const ask = async () => (await post(model, "/v1/messages", { messages: [{ role: "user", content: "say hello" }] })).events[0];
   const [first, second] = [await ask(), await ask()];
@@ -401,7 +401,7 @@ test("no two messages to claude have one id: it takes them for pieces of one", a
   expect(at(second, "id")).not.toBe(at(first, "id"));
 });
 
-test("no two words of a talk are the same", async () => {
+test("all words of a talk differ", async () => {
   await using model = await startModel();
   const [client] = CLIENTS as [Client];
   const { events } = await ask(model, client, "talk 400ms", { stream: true });
@@ -432,7 +432,7 @@ function ask(model: Model, client: Client, prompt: string, options: Asking, sign
   return post(model, client.path(options.stream), client.body(prompt, options), signal);
 }
 
-/** The data of each event of a stream, or the one whole answer. */
+/** The data of each event of a stream, or the single complete answer. */
 async function post(model: Model, path: string, body: unknown, signal?: AbortSignal) {
   const { status, headers, text } = await http(model, { method: "POST", path, body: JSON.stringify(body), signal });
   if (!headers["content-type"]?.includes("event-stream")) return { status, headers, text, events: [JSON.parse(text) as Answer] };

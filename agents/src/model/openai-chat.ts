@@ -99,7 +99,7 @@ function textIn(content: unknown): string {
         .join("\n");
 }
 
-/** What the client adds for its model comes first; what the user wrote is last. */
+/** The client's additions for its model come first, and the user's text last. */
 function lastTextIn(content: unknown): string {
   return typeof content === "string"
     ? content

@@ -88,11 +88,11 @@ function message(item: Record<string, unknown>, items: readonly Record<string, u
   if (item.role === "assistant") return [{ from: "model", text: textIn(item.content), calls: [] }];
   if (item.role !== "user") return [];
   const text = textIn(item.content);
-  // What codex itself tells its model stands in messages of the user.
+  // Codex sends its own information for the model in user messages.
   return [{ from: "user", text: /^\s*<[a-z_]+>/.test(text) || text.startsWith("# AGENTS.md") ? "" : text }];
 }
 
-/** Tools of an MCP server and those for subagents come in a namespace. */
+/** Tools of an MCP server and tools for subagents are in a namespace. */
 function toolsIn(tool: Record<string, unknown>): Tool[] {
   if (tool.type === "namespace")
     return list(tool.tools)

@@ -1,4 +1,4 @@
-/** Plays the steps of one request: what is said, as it is said. */
+/** Plays the steps of one request. */
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Part, type Question, sinceLastPrompt } from "./conversation.ts";
@@ -7,13 +7,13 @@ import { callFor, plainValue, withoutSearches } from "./tools.ts";
 
 const LOOK_MS = 20;
 
-/** An answer that is none: the status, and what goes with it. `resetsIn` (s): all that was paid for is used up until then. */
+/** A failure instead of an answer. `resetsIn` (s): the quota is used up until then. */
 export type Failure = { status: number; overflow: boolean; retryAfter?: number; resetsIn?: number };
 
-/** How an answer ends: as it should, or spoilt behind what was said until then, or with a failure in the middle of the stream. */
+/** The end of an answer: complete, spoilt after the text so far, or with a failure in the middle of the stream. */
 export type End = "whole" | "garbage" | "cut" | "reset" | Failure;
 
-/** Nothing is heard of it for `delayMs`. What the script says of the answer itself is in `tells`. */
+/** The reply starts after `delayMs`. `tells` has the script's properties of the answer. */
 export type Reply = { delayMs: number } & (
   | { kind: "failure"; failure: Failure }
   | {
@@ -24,17 +24,17 @@ export type Reply = { delayMs: number } & (
     }
 );
 
-/** `noise` is no part of the answer: what stands between, and means nothing. */
+/** `noise` is not part of the answer: meaningless data in between. */
 export type Piece = Part | { noise: true };
 
-/** Words one after another take this long: a screen shows them coming, a test does not wait for them. */
+/** Delay between words: visible on a screen, short enough for tests. */
 const WORD_MS = 15;
 
-/** Scripts for prompts in plain language, each under the prompt that it answers. */
+/** Scripts for prompts in plain language, keyed by the prompt. */
 export type Plays = Readonly<Record<string, string>>;
 
 export class Player {
-  /** How often a fault with a limit was given, by its script and its position there. */
+  /** Number of times a limited fault has occurred, by script and position. */
   readonly #given = new Map<string, number>();
   readonly #plays: Plays;
 
@@ -134,7 +134,7 @@ async function* say(text: string, signal: AbortSignal): AsyncGenerator<Part> {
   }
 }
 
-/** Words, no two the same: agents take repetition for a loop. */
+/** All words differ, because agents take repetition for a loop. */
 async function* talk(ms: number, signal: AbortSignal): AsyncGenerator<Part> {
   const pause = 100;
   for (let spoken = 0; spoken * pause < ms; spoken++) {
@@ -149,14 +149,14 @@ function word(number: number): string {
   return `${at(0)}${at(1)}${syllables[(number * 7) % 16]}`;
 }
 
-/** Clients also want titles and summaries of a conversation; a script in it must not play twice. */
+/** Clients also request titles and summaries of a conversation; a script in it must not play twice. */
 function isSideQuestion({ system, messages, tools }: Question): boolean {
   if (tools.length > 0) return false;
   const last = messages.at(-1);
   return /\b(title|summar|suggest|topic)/i.test(`${system}\n${last?.from === "user" ? last.text : ""}`);
 }
 
-/** Some agents let the model guess what the user types next; a guess would stand in the composer like a draft. */
+/** Some agents let the model guess the user's next prompt; a guess would appear in the composer like a draft. */
 function isSuggestion(prompt: string): boolean {
   return prompt.includes("SUGGESTION MODE");
 }
@@ -167,7 +167,7 @@ function suggestionIn({ messages }: Question): string {
   return step?.do === "suggest" ? step.text : "";
 }
 
-/** All that was said before, as far as the client still knows it. */
+/** The text of all earlier `say` steps that the client still sends. */
 function recalled({ messages }: Question): string {
   const prompts = messages.flatMap((message) => (message.from === "user" ? [message.text] : [])).slice(0, -1);
   const words = prompts

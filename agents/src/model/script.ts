@@ -1,8 +1,8 @@
 import type { Spent } from "./conversation.ts";
 
 /**
- * The language in which a prompt says what the model is to do. One step a line, or several in a line with `;` between them; lines that
- * are no step are ignored, and a prompt without any step is answered with a sentence that quotes it. agents/README.md lists the steps.
+ * The language of scripted prompts: one step per line, or several in a line separated by `;`. Other lines are ignored. A prompt without steps is
+ * answered with a sentence that quotes it. agents/README.md lists the steps.
  */
 
 export type Step =
@@ -24,7 +24,7 @@ export type Step =
   | { do: "overflow" }
   | { do: "recall" | "noise" | "length" };
 
-/** What does not go as a client wishes; those with `times` go well afterwards. */
+/** Steps that fail; those with `times` succeed afterwards. */
 export type Fault = Extract<Step, { do: "error" | "break" | "garbage" | "cut" | "reset" | "limit" | "overflow" }>;
 
 const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
@@ -65,19 +65,19 @@ const STEPS: [pattern: RegExp, read: (match: Match) => Step | undefined][] = [
   [/^(recall|overflow|noise|length)$/, ([, word]) => ({ do: word as "recall" | "overflow" | "noise" | "length" })],
 ];
 
-/** The steps of a prompt; none when it is not a script. */
+/** The steps of a prompt; empty if it is not a script. */
 export function parseScript(prompt: string): Step[] {
   return wordsOf(prompt).flatMap((line) => readStep(line) ?? []);
 }
 
-/** Of what another session says, each line is quoted. */
+/** Lines of a message from another session are quoted with `|`. */
 export function wordsOf(prompt: string): string[] {
   return prompt.split(/\n|;/).map((line) => line.trim().replace(/^\| ?/, "").trim());
 }
 
 /**
- * The steps for one request: a request ends with a call of a tool, and the next one, with the tool's result, goes on behind it. What the
- * model does is a function of the conversation alone, so retries and resumed conversations get the same answer.
+ * The steps for one request. A request ends with a tool call, and the next request, with the tool's result, continues after it. The model's behaviour
+ * depends only on the conversation, so retries and resumed conversations get the same answer.
  */
 export function stepsOf(steps: readonly Step[], callsBefore: number): Step[] {
   const segments: Step[][] = [[]];

@@ -1,6 +1,6 @@
 /**
- * A model on 127.0.0.1 that does what the prompt says, for every API our agents speak. It keeps what it was asked, and how each request
- * ended, so that a test can see what reached the model. Nothing of the conversation is kept between requests: clients send all of it.
+ * A model on 127.0.0.1 that follows the script in the prompt, for every API that the agents speak. It records all requests and how each ended, so
+ * that a test can see what reached the model. It keeps no conversation between requests: clients send all of it.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, ListenOptions } from "node:net";
@@ -15,24 +15,24 @@ import { type Failure, Player, type Plays, type Reply } from "./reply.ts";
 
 const DIALECTS: readonly Dialect[] = [openaiChat, openaiResponses, anthropic, gemini];
 
-/** A comment: keeps a connection alive, and is no event. */
+/** Comments keep a connection alive and are not events. */
 const NOISE = ": noise\n\n: more of it\n\n";
 
 export interface Asked {
   dialect: string;
   path: string;
   model: string;
-  /** What the user said last. */
+  /** The user's last prompt. */
   prompt: string;
-  /** Results of tools since then. */
+  /** Tool results since then. */
   results: string[];
-  /** Names of the tools on offer. */
+  /** Names of the offered tools. */
   tools: string[];
   status: number;
-  /** `open` while it is answered; `aborted` when the client went away. */
+  /** `open` while it is answered; `aborted` if the client disconnected. */
   state: "open" | "ended" | "aborted";
   answer: Part[];
-  /** When it was asked, and when the connection was done with the answer; milliseconds since 1970. */
+  /** Times of the request and of the end of its connection, in milliseconds since 1970. */
   at: number;
   endedAt: number | null;
 }
@@ -41,11 +41,11 @@ export interface Model extends AsyncDisposable {
   url: string;
   port: number;
   asked: Asked[];
-  /** The bodies, for those who want to know what a client sends. */
+  /** Bodies of all requests, for tests of what a client sends. */
   bodies: Record<string, unknown>[];
 }
 
-/** `socket` is a second way in, for tests outside of the network in which the model and the agents are alone. */
+/** `socket` is a second entrance, for tests outside the isolated network of the model and the agents. */
 export async function startModel({ port = 0, socket, plays }: { port?: number; socket?: string; plays?: Plays } = {}): Promise<Model> {
   const asked: Asked[] = [];
   const bodies: Record<string, unknown>[] = [];
@@ -108,7 +108,7 @@ export async function startModel({ port = 0, socket, plays }: { port?: number; s
       entry.state = "ended";
     }
 
-    /** As if nobody had listened: not a byte of an answer. */
+    /** Closes the connection without a single byte of a reply. */
     function reset(): void {
       entry.state = "ended";
       response.destroy();
@@ -132,7 +132,7 @@ export async function startModel({ port = 0, socket, plays }: { port?: number; s
       else json(response, 200, dialect.whole(told, entry.answer));
     }
 
-    /** An answer in one piece has no middle. */
+    /** An answer that is not streamed has no middle. */
     function broken(failure: Failure, inStream: boolean): void {
       if (inStream) response.end(dialect.broken(failure));
       else fail(failure);
@@ -166,7 +166,7 @@ function listening(server: Server, where: ListenOptions): Promise<void> {
 
 type Answer = { dialect: Dialect; question: Question; path: string; response: ServerResponse };
 
-/** What clients want besides answers, and what tests want to know. */
+/** Replies to other requests of clients, and to questions of tests. */
 function other(path: string, text: string, asked: Asked[], bodies: unknown[]): [status: number, body: unknown] {
   if (path === "/requests") return [200, { open: asked.filter(({ state }) => state === "open").length, requests: asked }];
   if (path === "/bodies") return [200, bodies];

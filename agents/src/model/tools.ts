@@ -1,14 +1,14 @@
-/** Calls in the dialect of whoever asks: which of the offered tools runs a command or asks a person, and how its arguments look. */
+/** Tool calls in the client's terms: which of the offered tools runs a command or asks a person, and its arguments. */
 import { type Call, callId, type Question, type Schema, type Tool } from "./conversation.ts";
 import type { Step } from "./script.ts";
 
-/** Names of the tools that do it, in the agents we know. */
+/** Names of such tools in known agents. */
 const SHELL = ["run_shell_command", "Bash", "exec_command", "shell", "shell_command", "bash", "run_command"];
 const ASK = ["AskUserQuestion", "ask_user_question", "ask_user", "question", "request_user_input"];
 /** Agents with many tools offer most of them only after a search. */
 const SEARCH = ["tool_search", "ToolSearch"];
 
-/** The call a step wants; undefined when nobody offers such a tool. */
+/** The call for a step; undefined if no such tool is offered. */
 export function callFor(
   step: Extract<Step, { do: "shell" | "ask" | "tool" | "garble" }>,
   question: Question,
@@ -26,7 +26,7 @@ export function callFor(
   return deferred === undefined ? undefined : named(deferred, askArguments(step as Extract<Step, { do: "ask" }>), question, calls);
 }
 
-/** Calls of the script's own: a search on the way to a tool is not one. */
+/** The script's own calls, without searches for a tool. */
 export function withoutSearches(calls: readonly Call[]): Call[] {
   return calls.filter(({ name }) => !SEARCH.includes(name));
 }
@@ -56,9 +56,9 @@ function saysReminder({ messages }: Question, name: string): boolean {
   return messages.some((message) => message.from === "user" && message.text.includes(name));
 }
 
-/** One command under every name that agents have for it; what a tool does not know is left out. */
+/** The command under every argument name that agents use; arguments that a tool does not have are left out. */
 function shellArguments({ command, background }: Extract<Step, { do: "shell" }>, question: Question): Record<string, unknown> {
-  // Codex asks a person only about a command that wants out of the sandbox, and rejects such a command where it never asks.
+  // Codex asks a person only about a command that leaves the sandbox, and rejects such a command in modes that never ask.
   const isForbidden = question.developer?.includes("Do not provide the `sandbox_permissions`") ?? false;
   return {
     command,
@@ -74,7 +74,7 @@ function askArguments({ question, choices }: Extract<Step, { do: "ask" }>): Reco
   return { questions: [{ id: "choice", question, header: "Choice", type: "choice", options, multiSelect: false, multiple: false }] };
 }
 
-/** Of the values, those the schema has, in its types; what it requires beyond them gets a plain value. */
+/** Keeps the values that the schema has, in its types, and adds a plain value for other required properties. */
 export function fill(schema: Schema, values: Record<string, unknown>): Record<string, unknown> {
   const filled: Record<string, unknown> = {};
   for (const [name, wanted] of Object.entries(schema.properties ?? {})) {
@@ -93,7 +93,7 @@ function fit(schema: Schema, value: unknown): unknown {
   return value;
 }
 
-/** The least that satisfies a schema. */
+/** The smallest value that satisfies a schema. */
 export function plainValue(schema: Schema): unknown {
   if (schema.enum !== undefined) return schema.enum[0];
   const type = typeOf(schema);

@@ -29,7 +29,7 @@ export class ClaudeScreen extends Screen {
     this.#rows = 4;
   }
 
-  /** The answer to a prompt that is typed during a turn comes later; it is not shown before. */
+  /** Text typed during a turn is not shown. */
   override draft(): void {}
 
   override clearStatus(): void {

@@ -1,10 +1,10 @@
 /**
- * A STAND-IN for the coding agents that the documentation names, for the test that runs the documentation. It has no model. Started as
- * `node main.ts NAME ARGUMENTS`, it takes the arguments of that agent, shows the composer of Claude Code, and reports to the hooks that
- * Claude Code, Codex and Qwen Code take. With the arguments that start an agent's structured mode it is the demo agent's.
+ * A STAND-IN for the coding agents in the documentation, for the test that runs the documentation. It has no model. Started as `node main.ts NAME
+ * ARGUMENTS`, it accepts the arguments of that agent, shows the composer of Claude Code, and reports to the hooks of Claude Code, Codex and Qwen
+ * Code. With the arguments of an agent's structured mode it behaves like the demo agent in that mode.
  *
- * A prompt with the word `bug` asks for permission to run `npm test`, one with `commit` commits a file, and one with `which` asks a
- * question. A script of the demo agent (`say hello; wait 3s`) is played. Any other prompt is answered at once.
+ * A prompt with the word `bug` asks for permission to run `npm test`, one with `commit` commits a file, and one with `which` asks a question. A
+ * script of the demo agent (`say hello; wait 3s`) is played. Any other prompt is answered at once.
  */
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -18,7 +18,7 @@ import { ClaudeScreen } from "./claude-screen.ts";
 
 const [name = "", ...words] = process.argv.slice(2);
 
-/** Flags whose next word is their value. */
+/** Flags with a value in the next argument. */
 const VALUES = /^(--(settings|session-id|resume|model|prompt|input-file|output-format|mcp-config)|-[icms])$/;
 
 const given = readWords(words);
@@ -99,7 +99,7 @@ function readWords(all: readonly string[]): { prompt: string; conversation: stri
   return { prompt, conversation };
 }
 
-/** The commands that Holdfast put in for this run, as each agent takes them. */
+/** The hook commands that Holdfast configured for this run, in each agent's format. */
 function hookCommands(): { command: string | undefined; askCommand: string | undefined } {
   const settings = words[words.indexOf("--settings") + 1] ?? "";
   const defaults = process.env.QWEN_CODE_SYSTEM_DEFAULTS_PATH ?? "";

@@ -1,4 +1,4 @@
-/** A verb on several sessions: each on its own, all at once; the first failure decides the exit code, and none is hidden. */
+/** Runs a verb on several sessions at once, each on its own. Every failure is shown, and the first decides the exit code. */
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session";
 import { printError } from "./print-error.ts";

@@ -1,4 +1,4 @@
-/** Asks before a command acts on sessions that nobody named, and says which of them hold something unread. Without a terminal the command line is the answer. */
+/** Asks for confirmation before a command acts on sessions that were not named, and marks the unread ones. Without a terminal it does not ask. */
 import type { Digest } from "@holdfast/contract/digest";
 import type { Session } from "@holdfast/contract/session";
 import { hasEnded } from "@holdfast/contract/status";
@@ -9,7 +9,7 @@ import { plain } from "./plain.ts";
 
 export const YES_FLAG = { yes: { summary: "do not ask for confirmation", short: "y" } } as const satisfies Record<string, Flag>;
 
-/** A list beyond this is cut; unread sessions come first, and all of them are named. */
+/** Longest list. Unread sessions come first, and all of them are named. */
 const MOST_LINES = 20;
 
 export async function agreed(
@@ -27,7 +27,7 @@ export async function agreed(
   return isYes;
 }
 
-/** By id, what nobody has read of a session. That it cannot be told keeps nobody from being asked. */
+/** Unread results, by session id. If they cannot be read, the question is asked without them. */
 async function unreadAmong(context: Context, sessions: readonly Session[]): Promise<Map<string, string>> {
   const told = await context.client.call("listDigests", { query: {} }).catch(() => ({ digests: [] }));
   return new Map(
@@ -39,7 +39,7 @@ async function unreadAmong(context: Context, sessions: readonly Session[]): Prom
   );
 }
 
-/** Null: there is nothing to read. show and next are a look at one that has ended, although its digest stays new. */
+/** Null if there is nothing to read. For an ended session, show and next count as reading, although its digest stays new. */
 export function unreadText(
   { status, kind, viewedAt }: Pick<Session, "status" | "kind" | "viewedAt">,
   digest: Pick<Digest, "news" | "answers" | "troubles" | "work"> | undefined,
@@ -47,7 +47,7 @@ export function unreadText(
   if (hasEnded(status)) return viewedAt === null ? "unread: nobody has viewed it since it ended" : null;
   if (!digest?.news) return null;
   if (digest.answers.length > 0) return "unread: nobody has read its last answer";
-  // That an agent began is no news while it has said and done nothing.
+  // The start of an agent is not news until it has said or done something.
   return kind === "shell" || digest.troubles.length > 0 || (digest.work?.commitCount ?? 0) > 0 ? "unread: it has news" : null;
 }
 

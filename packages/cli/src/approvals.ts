@@ -1,4 +1,4 @@
-/** Approvals as people see them. What an agent asks for is its own text: nothing of it moves a cursor or hides a word. */
+/** Approvals as text. A request is the agent's own text: it must not move the cursor or hide a word. */
 import type { Approval } from "@holdfast/contract/approval";
 import { changeIn, changeLines } from "@holdfast/contract/described";
 import { visible } from "@holdfast/contract/visible";
@@ -9,7 +9,7 @@ import { shortPath, widthOf } from "./table.ts";
 
 const HEAD = ["ID", "SESSION", "AGENT", "AGE", "DIRECTORY"];
 
-/** Of each a row, and below it what it wants and what happens if nobody answers. */
+/** A row for each approval, and below it the request and what happens without an answer. */
 export function approvalTable(approvals: readonly Approval[], now: number): string[] {
   const rows = approvals.map((approval) => [
     approval.id,
@@ -69,7 +69,7 @@ function elsewhere({ for: what }: Approval): string {
   return what === "question" ? "answer it on its own screen" : "allow or deny it on its own screen";
 }
 
-/** Every argument and every change, in whole: what is allowed must have been there to be read. */
+/** Every argument and change in full: a person must be able to read all that they allow. */
 function argumentsOf(approval: Approval): string[] {
   const { for: what, input, text, title, changes = [] } = approval;
   const words = title === undefined ? [] : [`  in the agent's words: “${visible(title)}”`];
@@ -110,7 +110,7 @@ function questionLines({ question, options }: Question): string[] {
   return [`  ${visible(question)}`, ...options.map(({ label, description }) => `    - ${visible(label)}${about(description)}`)];
 }
 
-/** One line: what was asked, and what became of it. */
+/** One line: the request and its outcome. */
 export function outcomeOf(approval: Approval): string {
   const { id, name, text } = approval;
   return `${id}  ${plain(name)}  ${fateOf(approval)}: ${visible(text)}`;

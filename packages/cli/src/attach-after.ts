@@ -11,7 +11,7 @@ export function checkAttachFlag({ flags, json }: Context): void {
     throw new HoldfastError("not_a_terminal", "--attach needs a terminal", { hint: "leave it out; later: holdfast attach NAME" });
 }
 
-/** Puts the session on this terminal, if `--attach` asks for it. */
+/** Attaches this terminal to the session if `--attach` was given. */
 export async function attachIfAsked(context: Context, name: string): Promise<number> {
   if (!context.flags.has("attach")) return 0;
   const attach = (await import("./commands/attach.ts")).command;

@@ -1,9 +1,9 @@
-/** Which terminal is about to be attached: the daemon knows it again by its process. */
+/** Describes the attaching terminal. The daemon recognizes it by its process. */
 import { readlinkSync } from "node:fs";
 import type { AttachingClient } from "@holdfast/contract/people";
 
 export function thisTerminal(): AttachingClient {
-  // The address that sshd names first is the one somebody came from.
+  // The first address in SSH_CONNECTION is the client's.
   const from = process.env.SSH_CONNECTION?.split(" ")[0] || null;
   const mark = process.env.HOLDFAST_ATTACHMENT;
   return { pid: process.pid, terminal: deviceOf(0), from, ...(mark ? { mark } : {}) };
@@ -13,7 +13,7 @@ function deviceOf(descriptor: number): string | null {
   try {
     return readlinkSync(`/proc/self/fd/${descriptor}`);
   } catch {
-    // Not on Linux.
+    // No /proc: not Linux.
     return null;
   }
 }

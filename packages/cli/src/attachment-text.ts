@@ -1,4 +1,4 @@
-/** Who is at a session, for people. */
+/** Attachments as text. */
 import type { Attachment } from "@holdfast/contract/session";
 import { formatDuration } from "./duration.ts";
 import { plain } from "./plain.ts";
@@ -13,7 +13,7 @@ export function attachmentText({ principal, role, since, terminal, from }: Attac
   return parts.filter(Boolean).join(", ");
 }
 
-/** In a table: who drives, and how many look on. */
+/** Table cell: the driver and the number of observers. */
 export function attachedCell(attachments: readonly Attachment[]): string {
   const driver = attachments.find(({ role }) => role === "driver");
   const others = attachments.filter((each) => each !== driver).length;

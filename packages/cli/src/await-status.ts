@@ -8,7 +8,7 @@ import { waitsFor } from "./status-text.ts";
 export const AWAITED = ["idle", "waiting", "turn"] as const;
 export type Awaited = (typeof AWAITED)[number];
 
-/** An agent that has just been started has not told anything yet. */
+/** A newly started agent has not reported a status yet. */
 const UNKNOWN_PATIENCE_MS = 10_000;
 
 export async function untilStatus(
@@ -30,7 +30,7 @@ export async function untilStatus(
           hint: `read its output: holdfast logs ${now.name}`,
         });
       }
-      // Of a shell only its process is known: it is never idle.
+      // A shell has only a process, and is never idle.
       unknownSince = now.status === "unknown" || now.kind === "shell" ? (unknownSince ?? performance.now()) : undefined;
       return unknownSince === undefined ? undefined : patienceWith(context, now, unknownSince);
     },
@@ -39,14 +39,14 @@ export async function untilStatus(
   throw new HoldfastError("timeout", `${last.name} is ${inWords(last)}`);
 }
 
-/** Each look is told what the last one saw: the end of a turn is a change, not a state. */
+/** Each call compares with the previous one: the end of a turn is a change, not a state. */
 function conditionOf(what: Awaited): (session: Session) => boolean {
   if (what === "idle") return ({ status }) => status === "idle";
   if (what === "waiting") return ({ status }) => status === "waiting";
   let turns: number | undefined;
   return ({ turn, turns: known }) => {
     const now = known ?? 0;
-    // None runs: the next one that begins is meant.
+    // No turn runs, so wait for the next one.
     turns ??= turn === "working" ? now - 1 : now;
     return turn === "idle" && now > turns;
   };

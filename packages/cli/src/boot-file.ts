@@ -1,13 +1,13 @@
-/** What a service manager reads to start the daemon with the machine. */
+/** The file from which a service manager starts the daemon at boot. */
 
 export interface BootFile {
-  /** The `holdfast` that is run. */
+  /** Path of the `holdfast` program. */
   program: string;
-  /** The variables by which it finds its files and programs, as they are where it is installed: a service is started without them. */
+  /** Variables that locate its files and programs, copied from the installing shell because a service starts without them. */
   env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Stopping the service ends the daemon alone: what it keeps running is none of the service's. */
+/** Stopping the service ends only the daemon: its sessions do not belong to the service. */
 export function bootFile(kind: "systemd" | "launchd", file: BootFile): string {
   const env = Object.entries(file.env).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== "");
   return kind === "systemd" ? unit(file.program, env) : plist(file.program, env);
@@ -31,7 +31,7 @@ WantedBy=default.target
 `;
 }
 
-/** As systemd reads it: in double quotes, with its own specifiers doubled. A dollar is one, in variables and in the name of a program. */
+/** Quotes for systemd: double quotes, with specifiers doubled. A dollar sign is literal in variables and in program names. */
 function quoted(text: string): string {
   return `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%")}"`;
 }

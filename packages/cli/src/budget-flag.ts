@@ -1,4 +1,4 @@
-/** `--budget turns=10,minutes=30,tokens=200k,cost=2.50`: what a session may use in all its runs. `off` takes a limit away. */
+/** `--budget turns=10,minutes=30,tokens=200k,cost=2.50`: limits of a session over all its runs. `off` removes a limit. */
 import type { BudgetRequest } from "@holdfast/contract/budget";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { BUDGET_LIMITS } from "@holdfast/contract/status";

@@ -1,4 +1,4 @@
-/** A budget in words. */
+/** A budget as text. */
 import { reachedText, useText } from "@holdfast/contract/amounts";
 import type { BudgetState, BudgetUse } from "@holdfast/contract/budget";
 
@@ -6,7 +6,7 @@ export function budgetText({ limits }: BudgetState): string {
   return limits.length === 0 ? "no limits" : limits.map(limitText).join(", ");
 }
 
-/** `$1.20 of $2.50 (own: $0.40)`, where sessions that it started used the rest. */
+/** `$1.20 of $2.50 (own: $0.40)`, where child sessions used the rest. */
 function limitText(use: BudgetUse): string {
   const { own, used } = use;
   if (own === undefined || own === used) return useText(use);
@@ -14,7 +14,7 @@ function limitText(use: BudgetUse): string {
   return `${useText(use)} (own: ${amount})`;
 }
 
-/** What ended it, where that was its budget. */
+/** The limit that ended the session, if its budget did. */
 export function exceededText({ name, budget }: { name: string; budget: BudgetState | null }): string | null {
   const exceeded = budget?.exceeded;
   if (!exceeded) return null;

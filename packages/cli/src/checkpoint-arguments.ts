@@ -2,14 +2,14 @@ import { HoldfastError } from "@holdfast/contract/errors";
 import type { Context } from "./command.ts";
 
 export interface CheckpointArguments {
-  /** A workspace, a session in it, or a path in it: without a name the one that this directory is in. */
+  /** A workspace, a session in it, or a path in it. Without a name, the workspace of the current directory. */
   ref: string;
   numbers: number[];
 }
 
 const NUMBER = /^#?([1-9][0-9]{0,8})$/;
 
-/** `[NAME] [NUMBER…]`. A workspace whose name is a number is meant only where there is one argument more than numbers are wanted. */
+/** Parses `[NAME] [NUMBER…]`. A number is taken as a workspace's name only if there are more arguments than wanted numbers. */
 export function checkpointArguments({ args }: Pick<Context, "args">, verb: string, most: number): CheckpointArguments {
   const [first, ...rest] = args;
   const hasName = first !== undefined && (args.length > most || !NUMBER.test(first));

@@ -1,11 +1,11 @@
-/** Checkpoints as people read them. */
+/** Checkpoints as text. */
 import type { Checkpoint, LeftOut } from "@holdfast/contract/checkpoint";
 import { counted } from "@holdfast/platform/units";
 import { columns } from "./columns.ts";
 import { formatDuration } from "./duration.ts";
 import { plain } from "./plain.ts";
 
-/** `nameOf`: of a session; undefined of one that is gone. */
+/** `nameOf`: a session's name; undefined if it was removed. */
 export function checkpointTable(checkpoints: readonly Checkpoint[], nameOf: (session: string) => string | undefined): string {
   const noted = checkpoints.some(({ note }) => note !== null);
   const rows = checkpoints.map((checkpoint) => [
@@ -39,7 +39,7 @@ const WHY_NOT: Record<LeftOut["why"], string> = {
 
 const MOST_NAMED = 5;
 
-/** What a checkpoint does not have, for people who count on it. */
+/** Files that the checkpoint does not contain. */
 export function leftOutText({ leftOut }: Pick<Checkpoint, "leftOut">): string[] {
   const named = leftOut.slice(0, MOST_NAMED).map(({ path, why }) => `note: not included: ${plain(path)} (${WHY_NOT[why]})`);
   return leftOut.length > MOST_NAMED ? [...named, `note: ${leftOut.length - MOST_NAMED} more not included`] : named;

@@ -1,4 +1,4 @@
-/** Rows under one another; the first is the head. Cells are printable already. */
+/** Aligns rows in columns; the first row is the head. Cells must already be printable. */
 import { color } from "./color.ts";
 import { widthOf } from "./table.ts";
 

@@ -10,14 +10,14 @@ export interface CommandLine {
   flags: Flags;
 }
 
-/** Every command has these. */
+/** Flags of every command. */
 export const COMMON_FLAGS: Readonly<Record<string, Flag>> = { json: JSON_FLAG, help: { short: "h", summary: "show help" } };
 
-/** Every command takes it, because every command has help. */
+/** Accepted by every command, because every command has help. */
 export const PAGER_FLAG: Readonly<Record<string, Flag>> = { "no-pager": { summary: "print long output directly, without a pager" } };
 
 export function parseCommandLine(command: Command, argv: readonly string[]): CommandLine {
-  // Node's parser is compiled when it is first called: half a millisecond of CPU, for nothing.
+  // Node's parser is compiled on its first call, which costs half a millisecond of CPU.
   if (argv.length === 0) return { args: [], rest: [], flags: flagsOf({}) };
   const flags = { ...COMMON_FLAGS, ...PAGER_FLAG, ...command.flags };
   const cut = command.passesOn ? firstArgument(argv, flags) : argv.indexOf("--");
@@ -66,9 +66,9 @@ function firstArgument(argv: readonly string[], flags: Readonly<Record<string, F
 }
 
 /**
- * Node's parser knows no value that may be left out: one that is there is joined to its flag, one that is not becomes an empty one. Of
- * `spawn --worktree claude` the word is the argument, for there must be one. A word with a space in it is never the value: in
- * `spawn claude --worktree 'fix the login'` it is the prompt.
+ * Node's parser has no optional values. A value that follows is joined to its flag; a missing value becomes an empty string. In `spawn
+ * --worktree claude` the word is the required argument. A word with a space is never the value: in `spawn claude --worktree 'fix the login'` it
+ * is the prompt.
  */
 function withOptionalValues(argv: readonly string[], flags: Readonly<Record<string, Flag>>, needsArgument: boolean): readonly string[] {
   const at = argv.findIndex((word) => word.startsWith("--") && flags[word.slice(2)]?.optional);
@@ -83,7 +83,7 @@ function hasWord(argv: readonly string[], flagAt: number): boolean {
   return word !== undefined && !word.startsWith("-") && !/\s/.test(word);
 }
 
-/** Words that are neither flags nor the value of one that needs it, nor a text. */
+/** Counts words that are not flags, not required values of flags, and contain no space. */
 function countArguments(argv: readonly string[], flags: Readonly<Record<string, Flag>>): number {
   return argv.filter((word, index) => {
     const before = argv[index - 1] ?? "";
@@ -92,7 +92,7 @@ function countArguments(argv: readonly string[], flags: Readonly<Record<string, 
   }).length;
 }
 
-/** The command that was meant, where a session is named for one that takes none. */
+/** Suggested command when a session is passed to a command that takes none. */
 const INSTEAD: Readonly<Record<string, (word: string) => string>> = {
   status: (word) => `show one session: holdfast show ${word}`,
   events: (word) => `events of one session: holdfast events --session ${word}`,
@@ -112,7 +112,7 @@ function notPassedOn(command: Command): HoldfastError {
   });
 }
 
-/** Node's parser says what is wrong, with advice that is about itself. */
+/** Replaces the parser's error, whose advice is about Node's parser. */
 function refused(error: NodeJS.ErrnoException, of: { command: Command; flags: Readonly<Record<string, Flag>> }): HoldfastError {
   const written = (/--[^\s'<=]+/.exec(error.message) ?? /-[^\s',]/.exec(error.message))?.[0] ?? error.message;
   const name = written.replace(/^--/, "");

@@ -1,17 +1,17 @@
-/** What a command is: a declaration (which help and completion read) and what it does. */
+/** A command: its declaration, which help and completion read, and its action. */
 
 import type { Home } from "@holdfast/platform/home";
 import type { HoldfastClient } from "@holdfast/sdk/client";
 
 export interface Flag {
-  /** With a value (`--name NAME`): what to call it in help. Without: a switch. */
+  /** Placeholder of the value in help (`--name NAME`). Absent for a switch. */
   value?: string;
-  /** The value may be left out: `--worktree`, `--worktree BRANCH`, `--worktree=BRANCH`. `text()` is then "". */
+  /** The value is optional: `--worktree`, `--worktree BRANCH`, `--worktree=BRANCH`. Without a value, `text()` returns "". */
   optional?: boolean;
   short?: string;
   multiple?: boolean;
   summary: string;
-  /** What completion offers for the value. */
+  /** Completion candidates for the value. */
   complete?: Completion;
 }
 
@@ -49,30 +49,30 @@ export type Completion =
 export interface Command {
   name: string;
   summary: string;
-  /** What follows the command's name: `NAME… [--grace 5s]`. */
+  /** Synopsis after the command's name: `NAME… [--grace 5s]`. */
   usage: string;
   description?: string;
   flags: Readonly<Record<string, Flag>>;
   examples: readonly (readonly [command: string, what: string])[];
-  /** What completion offers for arguments. */
+  /** Completion candidates for arguments. */
   arguments?: Completion;
-  /** Everything from the first argument on is passed on untouched (`run npm test --watch`). */
+  /** Passes everything from the first argument on unchanged (`run npm test --watch`). */
   passesOn?: boolean;
-  /** What follows `--` is passed on (`spawn demo -- --fast`); without this or `passesOn` it is refused. */
+  /** Passes on the arguments after `--` (`spawn demo -- --fast`). Without this or `passesOn` they are refused. */
   takesRest?: boolean;
-  /** Only asks: where no daemon can run (a full disk, a read-only home), what was last written down is read without one. */
+  /** Only reads. Where no daemon can run (a full disk, a read-only home), the command reads the stored state without one. */
   onlyReads?: boolean;
-  /** Finds or ends what runs: it goes on where config.toml makes no sense. */
+  /** Finds or stops sessions, so it works even when config.toml is invalid. */
   stops?: boolean;
-  /** All that it prints is JSON, also without --json. */
+  /** Prints only JSON, even without --json. */
   printsJson?: boolean;
-  /** It shows a terminal as it is, or was. */
+  /** Shows a terminal, live or recorded, unchanged. */
   showsTerminal?: boolean;
-  /** Long output goes through a pager on a terminal. */
+  /** Sends long output to a pager on a terminal. */
   pages?: (line: { args: readonly string[]; flags: Flags }) => boolean;
-  /** Not in the list of commands. */
+  /** Hidden from the list of commands. */
   hidden?: boolean;
-  /** Its verbs are commands of their own (`workspace merge`); without one, or with only flags, it is the first. */
+  /** Verbs that are commands of their own (`workspace merge`). With no verb, or only flags, the first verb runs. */
   verbs?: Readonly<Record<string, () => Promise<{ command: Command }>>>;
   run(context: Context): Promise<number | undefined>;
 }
@@ -89,7 +89,7 @@ export interface Context {
   client: HoldfastClient;
 }
 
-/** Values of flags; a flag that the command did not declare cannot be asked for. */
+/** Values of flags. An undeclared flag reads as absent. */
 export interface Flags {
   text(name: string): string | undefined;
   list(name: string): string[];
@@ -98,7 +98,7 @@ export interface Flags {
 
 export const JSON_FLAG: Flag = { summary: "print JSON" };
 
-/** Flags of every verb that takes several sessions. */
+/** Flags of commands that take several sessions. */
 export const SELECTION_FLAGS = {
   all: { summary: "all sessions" },
   status: { value: "STATUS", summary: "sessions with this status (comma-separated)", multiple: true, complete: "statuses" },

@@ -1,4 +1,4 @@
-/** Asks the program that knows the schema of the configuration: it is large, and no other command needs it. No daemon is needed or started. */
+/** Runs the program that knows the configuration's schema: it is large, and no other command needs it. Needs no daemon. */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ export function configure(asked: Asked): ConfigureReply {
   return reply;
 }
 
-/** As TOML, in one line. */
+/** A value as TOML, on one line. */
 export function inToml(value: unknown): string {
   if (value === null || value === undefined) return "not set";
   if (Array.isArray(value)) return `[${value.map(inToml).join(", ")}]`;
@@ -46,7 +46,7 @@ export function problemLines({ file, line, column, key, level, what, fix }: Conf
   ];
 }
 
-/** Said after a change: a daemon reads its configuration once. */
+/** Printed after a change: the daemon reads its configuration only at its start. */
 export function tellDaemon({ home }: Context): void {
   if (existsSync(home.daemonFile))
     process.stderr.write("The daemon reads it at its next start: holdfast down, then holdfast up. Sessions keep running.\n");

@@ -1,7 +1,7 @@
 /**
- * A client that finds, starts or replaces the daemon as needed. A request that changes something is repeated only when it certainly
- * did not reach a daemon that acted on it: the connection was refused, the daemon went without reading it, or answered that it is too
- * old. A question is also repeated when the daemon died before it answered.
+ * A client that finds, starts or replaces the daemon as needed. It repeats a request that changes something only if no daemon can have acted on
+ * it: the connection was refused, the daemon ended without reading it, or the daemon answered that it is too old. It also repeats a GET request
+ * if the daemon died before it answered.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -14,37 +14,37 @@ import { refuseInsideRun } from "@holdfast/sdk/node/inside-a-run";
 import type { Transport, WireRequest } from "@holdfast/sdk/transport";
 import { unixTransport } from "@holdfast/sdk/transport/unix";
 
-/** A daemon that was started by another command at the same moment may still be opening its database. */
+/** A daemon that another command just started may still be opening its database. */
 const START_PATIENCE_MS = 20_000;
 
-/** The one that was started, or was faster, may have died before we reached it. */
+/** The started daemon, or a competing one, may have died before it was reached. */
 const RELAUNCH_MS = 1000;
 
-/** Something that kills the daemon each time must not be asked for ever. */
+/** A request that kills the daemon every time must not be repeated forever. */
 const MOST_CUT_OFFS = 3;
 
-/** Between the end of a daemon and the file of the one that replaces it. */
+/** Longest gap between a daemon's end and the file of its replacement. */
 const REPLACED_MS = 3000;
 
-/** A question is answered in milliseconds; a daemon that takes this long is stuck, or was stopped. */
+/** A GET request takes milliseconds; a daemon that takes this long is stuck or suspended. */
 const LATE_MS = 5000;
 
 interface Options {
   onlyReads?: boolean;
   stops?: boolean;
-  /** Says nothing of its own: what is asked may be a wait, and nobody may read along. */
+  /** Never reports a late answer: the request may be a long wait, and stderr may have no reader. */
   quiet?: boolean;
-  /** Served by a daemon of another version, too. */
+  /** Accepts a daemon of another version. */
   anyVersion?: boolean;
 }
 
-/** The daemon of the home; with HOLDFAST_URL the one at that address, which is neither started nor replaced from here. */
+/** Connects to the daemon of the home, or to the one at HOLDFAST_URL, which is neither started nor replaced from here. */
 export function connect(home: Home, options: Options = {}): HoldfastClient {
   const url = remoteUrl();
   return new HoldfastClient(url === undefined ? onDemand(home, options) : remote(url));
 }
 
-/** Talks to the daemon that runs, and does not start one. */
+/** Connects to the running daemon; never starts one. */
 export function connectRunning(home: Home): HoldfastClient {
   const url = remoteUrl();
   if (url !== undefined) return new HoldfastClient(remote(url));
@@ -53,12 +53,12 @@ export function connectRunning(home: Home): HoldfastClient {
   return new HoldfastClient(unixTransport(home.daemonSocket, acting));
 }
 
-/** Where HOLDFAST_URL says the daemon is. */
+/** Address of the daemon in HOLDFAST_URL. */
 export function remoteUrl(): string | undefined {
   return process.env.HOLDFAST_URL || undefined;
 }
 
-/** The socket that HOLDFAST_URL names: another user's of this machine, who shares it. */
+/** The socket named by HOLDFAST_URL, shared by another user of this machine. */
 export function sharedSocket(url: string): string | undefined {
   if (!url.startsWith("unix:")) return undefined;
   const path = url.slice("unix:".length);
@@ -74,7 +74,7 @@ export function sharedSocket(url: string): string | undefined {
   return path;
 }
 
-/** Loaded when the first request goes out: `fetch` costs as much CPU again as starting Node. */
+/** Loads the transport on the first request: `fetch` costs as much CPU as starting Node. */
 function remote(url: string): Transport {
   let loading: Promise<Transport> | undefined;
   const load = () => {
@@ -99,7 +99,7 @@ function isCutOff(error: unknown): boolean {
   return error instanceof HoldfastError && error.code === "daemon_unreachable";
 }
 
-/** The daemon went without having read the request: the kernel says so, where what it had read ends like a reply would. */
+/** True if the daemon ended without reading the request: the kernel reports a reset instead of an end of stream. */
 function isUnread(error: unknown): boolean {
   const code = ((error as Error | undefined)?.cause as NodeJS.ErrnoException | undefined)?.code;
   return isCutOff(error) && (code === "EPIPE" || code === "ECONNRESET");
@@ -110,7 +110,7 @@ function onDemand(home: Home, options: Options): Transport {
   let wire = unixTransport(home.daemonSocket, { ...acting, anyVersion: options.anyVersion });
   let served = false;
   let reader: Disposable | undefined;
-  /** No daemon can run as it should; a reader answers from now on, where one may, or one that can do without a configuration. */
+  /** When no daemon can run normally: uses a reader for reads, or an unconfigured daemon for commands that stop sessions. */
   const doInstead = async (trouble: unknown, request: WireRequest) => {
     if (!(trouble instanceof HoldfastError)) throw trouble;
     const isUnconfigured = trouble.code === "usage";
@@ -127,14 +127,14 @@ function onDemand(home: Home, options: Options): Transport {
     reader = launched;
     wire.close();
     wire = unixTransport(launched.socket);
-    // The doctor says it among the rest.
+    // The doctor reports the problem itself.
     if (!isDoctor) process.stderr.write(`holdfast: ${trouble.message}; showing the last recorded state\n`);
   };
   const attempt = async <R extends { status: number }>(request: WireRequest, send: () => Promise<R>): Promise<R> => {
     let deadline: number | undefined;
     let launchAt = 0;
     let cutOffs = 0;
-    // With the first request: help needs no token. The daemon looks at the processes above this one, and is of this version.
+    // Checked on the first request only: help needs no token. The daemon checks the ancestor processes and has this version.
     if (!served) refuseInsideRun(home.path, acting, { above: false });
     for (;;) {
       try {
@@ -144,7 +144,7 @@ function onDemand(home: Home, options: Options): Transport {
             served = true;
             return reply;
           }
-          // The connection is the replaced daemon's.
+          // The connection belongs to the replaced daemon.
           wire.close();
           launchAt = 0;
           continue;
@@ -154,7 +154,7 @@ function onDemand(home: Home, options: Options): Transport {
         const again = isNotListening(error) || (harmless && ++cutOffs < MOST_CUT_OFFS);
         if (!again) throw error;
       }
-      // From the first failure on: the first look at this clock costs most of a millisecond of CPU, and few commands need it.
+      // Set on the first failure: the first use of this clock costs most of a millisecond of CPU, and few commands need it.
       deadline ??= performance.now() + START_PATIENCE_MS;
       if (performance.now() > deadline) throw unanswered(home);
       const fate = served && request.method === "GET" ? await fateOfDaemon(home) : "unknown";
@@ -175,7 +175,7 @@ function onDemand(home: Home, options: Options): Transport {
   };
 }
 
-/** A command that hangs without a word leaves its user in the dark; it goes on waiting, for the daemon may only be busy. */
+/** Reports a late answer on stderr and keeps waiting: the daemon may only be busy. */
 async function sayWhenLate<R>(home: Home, reply: Promise<R>): Promise<R> {
   const timer = setTimeout(() => {
     process.stderr.write(
@@ -186,8 +186,8 @@ async function sayWhenLate<R>(home: Home, reply: Promise<R>): Promise<R> {
 }
 
 /**
- * Who follows a daemon must not start it again when somebody has ended it: it takes its file away, as the last thing it does. One that
- * was killed has left it behind; one that is replaced is followed by another.
+ * A follower must not restart a daemon that a person stopped. A stopped daemon removes its file last. A killed daemon leaves the file behind; a
+ * replaced one is followed by another.
  */
 export async function fateOfDaemon(home: Home): Promise<"there" | "killed" | "ended"> {
   const { recordedDaemon } = await import("./end-daemon.ts");
@@ -208,14 +208,14 @@ async function launch(home: Home, options: { quiet?: boolean }): Promise<void> {
 
 let warned = false;
 
-/** Once per command. */
+/** Prints warnings once per command. */
 export function warn(warnings: readonly string[]): void {
   if (warned) return;
   warned = true;
   for (const warning of warnings) process.stderr.write(`holdfast: ${warning}\n`);
 }
 
-/** Ends a daemon that is older than we are; false when it is we who are older. */
+/** Ends a daemon that is older than this CLI. False if the CLI is older. */
 async function replaceOlder(home: Home): Promise<boolean> {
   using client = connectRunning(home);
   try {
@@ -224,7 +224,7 @@ async function replaceOlder(home: Home): Promise<boolean> {
   } catch (error) {
     const { code } = error as HoldfastError;
     if (code === "client_outdated") return false;
-    // Somebody else is replacing it just now.
+    // Another command is replacing the daemon now.
     if (code !== "daemon_outdated") return true;
   }
   const { endDaemon } = await import("./end-daemon.ts");
@@ -243,7 +243,7 @@ async function replaceOlder(home: Home): Promise<boolean> {
   }
 }
 
-/** It was heard, and the answer is no: nothing else may be tried in its place. */
+/** True if the daemon refused the request; no other way may be tried. */
 export function isRefused(error: unknown): boolean {
   return error instanceof HoldfastError && (error.code === "forbidden" || error.code === "unauthenticated");
 }

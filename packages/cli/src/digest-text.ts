@@ -1,4 +1,4 @@
-/** A digest in words: in one line (`show`), in a few (`attach`, the list), and in all that is short (`digest NAME`). */
+/** A digest as text: one line (`show`), a few lines (`attach`, the list), or every short line (`digest NAME`). */
 import type { Digest } from "@holdfast/contract/digest";
 import { type Color, color } from "./color.ts";
 import { formatDuration } from "./duration.ts";
@@ -7,7 +7,7 @@ import { costCell, costText, tokensText } from "./spent-text.ts";
 import { shortAge, statusCell, waitsFor } from "./status-text.ts";
 import { cut } from "./table.ts";
 
-/** Coloured when it has been cut to the width of the terminal. */
+/** Colour is applied after the text is cut to the terminal's width. */
 export interface Line {
   text: string;
   color?: Color;
@@ -26,7 +26,7 @@ export function sinceText({ since, session }: Digest, now: number): string {
     : `in the last ${shortAge(Math.max(0, now - Date.parse(since.at)))}`;
 }
 
-/** How much of what, for one line. */
+/** Counts for one line. */
 export function summary(digest: Digest): string {
   const { turns, answers, work, troubles, runs } = digest;
   const parts = [
@@ -43,7 +43,7 @@ export function summary(digest: Digest): string {
   return parts.join("; ");
 }
 
-/** The block of one session: its head, and what there is to say, the weightiest first. */
+/** The block of one session: its head and its news, most important first. */
 export function block(digest: Digest, options: { now: number; width: number | undefined; full: boolean }): string[] {
   const { session } = digest;
   const head = `${color("bold", plain(session.name))} · ${plain(session.agent)} · ${statusCell(session)} · ${sinceText(digest, options.now)}`;
@@ -56,18 +56,18 @@ export function block(digest: Digest, options: { now: number; width: number | un
   ];
 }
 
-/** Below its head; as wide as the terminal, if that has a width. */
+/** A line below the head, cut to the terminal's width if it has one. */
 export function drawn(line: Line, width: number | undefined, stream?: { isTTY?: boolean }): string {
   const text = cut(line.text, (width || Number.POSITIVE_INFINITY) - 2);
   return `  ${line.color ? color(line.color, text, stream) : text}`;
 }
 
-/** How to read the whole of what was told in short. */
+/** The command that shows the full digest again. */
 export function again({ session }: Pick<Digest, "session">): string {
   return `holdfast digest ${plain(session.name)} --again`;
 }
 
-/** Each a line, of others' words only what is printable. */
+/** One line per item. Text of others is made printable. */
 export function newsLines(digest: Digest): Line[] {
   const { session, turns, answers, troubles, runs, handovers, checkpoints } = digest;
   const waits = waitsFor(session, Date.now());
@@ -92,7 +92,7 @@ export function newsLines(digest: Digest): Line[] {
   ];
 }
 
-/** That it began is said by the head. */
+/** Drops the start, which the head already shows. */
 function since(runs: Digest["runs"]): Digest["runs"] {
   return runs.filter(({ what }) => what !== "began");
 }
@@ -114,7 +114,7 @@ function answerLines(name: string, answer: Digest["answers"][number] | undefined
   return shown.map((text) => ({ text, color: "cyan" }));
 }
 
-/** Each by its name, those of them that fit. */
+/** One line per task, for the last few tasks. */
 function taskLines({ tasks = [] }: Digest): Line[] {
   const shown = tasks.slice(-TASKS).map(({ title, outcome, why }): Line => {
     const text = plain(`task ${outcome ?? "running"}: ${title.split("\n")[0]}${why === null ? "" : ` (${why})`}`);
@@ -208,7 +208,7 @@ function messageStates({ messages }: Digest): string[] {
   return messages.map(({ state }) => words[state] ?? state);
 }
 
-/** `2 answered`, `1 message queued`: of each, how many. */
+/** Counts per state: `2 answered`, `1 message queued`. */
 function tally(states: readonly string[], what?: string): string[] {
   return [...new Set(states)].map((state) => {
     const count = states.filter((each) => each === state).length;

@@ -1,7 +1,7 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import { durationMs } from "@holdfast/platform/units";
 
-/** `500ms`, `5s`, `10m`, `2h`, `1d`; a number alone is seconds. */
+/** Parses `500ms`, `5s`, `10m`, `2h`, `1d`; a bare number is seconds. */
 export function parseDuration(text: string, flag: string): number {
   const ms = durationMs(text);
   if (ms === undefined)
@@ -9,7 +9,7 @@ export function parseDuration(text: string, flag: string): number {
   return ms;
 }
 
-/** One that ends later than it begins. */
+/** A duration of at least 1ms. */
 export function someDuration(text: string, flag: string): number {
   const ms = parseDuration(text, flag);
   if (ms < 1) throw new HoldfastError("usage", `${flag} takes a duration of at least 1ms, not ${JSON.stringify(text)}`);

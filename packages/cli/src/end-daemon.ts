@@ -5,11 +5,11 @@ import { isSameProcess, signalProcess } from "@holdfast/platform/process";
 import { actingIn } from "@holdfast/sdk/acting";
 import { connectRunning, isNotListening, isRefused } from "./connect.ts";
 
-/** A daemon that does not answer a request to end within this time is ended by signal. */
+/** A daemon that does not answer the shutdown request within this time is ended by signal. */
 const ANSWER_MS = 5000;
 const EXIT_MS = 10_000;
 
-/** Ends the daemon that runs, if one does; returns when its process is gone. Sessions keep running. */
+/** Ends the running daemon, if any, and returns when its process is gone. Sessions keep running. */
 export async function endDaemon(home: Home, options: { why: "asked" | "replaced" }): Promise<{ pid: number } | undefined> {
   const recorded = recordedDaemon(home);
   using client = connectRunning(home);
@@ -19,20 +19,20 @@ export async function endDaemon(home: Home, options: { why: "asked" | "replaced"
     if (recorded?.pid !== pid) throw stillThere(pid);
   } catch (error) {
     if (options.why === "replaced" && (error as HoldfastError).code === "usage") return undefined;
-    // Who acts with a token may do what the daemon lets it do; a signal would go around that.
+    // A token may only do what the daemon allows; a signal would bypass that.
     if (isRefused(error)) throw error;
     if (recorded && actingIn(process.env).token) throw isTimeout(error) ? silent() : error;
     if (!recorded && isNotListening(error)) return undefined;
     if (!recorded) throw isTimeout(error) ? silent() : error;
   }
-  // It holds the home but does not answer, or does not end: it is still that very process, so it can be told by signal.
+  // The daemon holds the home but does not answer or end. The record still identifies its process, so a signal is safe.
   signalProcess(recorded.pid, recorded.start, "SIGTERM");
   if (!(await gone(recorded, ANSWER_MS))) signalProcess(recorded.pid, recorded.start, "SIGKILL");
   if (!(await gone(recorded))) throw stillThere(recorded.pid);
   return { pid: recorded.pid };
 }
 
-/** Ends a daemon that runs but does not answer; one that answers, or none, is left as it is. */
+/** Ends a daemon that runs but does not answer. Leaves a daemon that answers alone. */
 export async function endHungDaemon(home: Home): Promise<void> {
   using client = connectRunning(home);
   try {
@@ -42,7 +42,7 @@ export async function endHungDaemon(home: Home): Promise<void> {
   }
 }
 
-/** Nothing but the time that was given breaks these calls off. */
+/** Only the given timeout aborts these calls. */
 function isTimeout(error: unknown): boolean {
   return error instanceof HoldfastError && error.code === "aborted";
 }
@@ -57,7 +57,7 @@ function stillThere(pid: number): HoldfastError {
   return new HoldfastError("daemon_unreachable", `the daemon (pid ${pid}) does not stop`, { hint: `look at it: ps -p ${pid}` });
 }
 
-/** Waits for a process that said it would end; false when it is still there. */
+/** Waits for a process to end. False if it is still alive. */
 export async function gone(daemon: { pid: number; start: string | undefined }, patienceMs = EXIT_MS): Promise<boolean> {
   const deadline = performance.now() + patienceMs;
   while (alive(daemon)) {

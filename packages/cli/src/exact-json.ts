@@ -1,4 +1,4 @@
-/** JSON as it was written, or an error: a number with more digits than JavaScript keeps would come out as another one. */
+/** Parses JSON and reports a number that JavaScript would alter because it has too many digits. */
 export function parseExactly(text: string): { value: unknown; altered: string | undefined } {
   let altered: string | undefined;
   const look = (_key: string, each: unknown, context?: { source?: string }) => {
@@ -10,7 +10,7 @@ export function parseExactly(text: string): { value: unknown; altered: string | 
   return { value, altered };
 }
 
-/** One writing for each number: its digits without zeros around them, and where the point is. */
+/** A canonical form of a number: its digits without surrounding zeros, and its exponent. */
 function decimal(written: string): string {
   const [, sign = "", whole = "", fraction = "", exponent = "0"] = /^(-?)(\d*)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(written) ?? [];
   const digits = `${whole}${fraction}`.replace(/^0+/, "");

@@ -12,7 +12,7 @@ export interface FollowedEntries {
   onEntry(placed: PlacedEntry): void | Promise<void>;
 }
 
-/** Until the session has ended, or the signal aborts. A daemon that dies or is replaced is found again, at the place we had reached. */
+/** Follows until the session ends or the signal aborts. Continues at its position when the daemon dies or is replaced. */
 export async function followEntries(client: HoldfastClient, { session, signal, onEntry, ...from }: FollowedEntries): Promise<void> {
   const patience = new Patience();
   let { after } = from;

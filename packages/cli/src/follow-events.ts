@@ -6,13 +6,13 @@ import type { Context } from "./command.ts";
 
 export interface Following {
   query: { session?: string | undefined; type?: string[] | undefined };
-  /** The place to begin after; without it, the beginning. */
+  /** The cursor to begin after; undefined for the beginning. */
   after: string | undefined;
-  /** One at a time. One for which it fails because the daemon is gone comes again. */
+  /** Called for one event at a time. An event is repeated if the call fails because the daemon is gone. */
   onEvent(event: AnyEvent): Promise<void>;
 }
 
-/** Until Ctrl+C. A daemon that dies or is replaced is found again, at the place we had reached. */
+/** Follows until Ctrl+C. Continues at its position when the daemon dies or is replaced. */
 export async function followEvents(context: Context, { query, onEvent, ...from }: Following): Promise<void> {
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
@@ -27,7 +27,7 @@ export async function followEvents(context: Context, { query, onEvent, ...from }
       }
     } catch (error) {
       if (stop.signal.aborted) break;
-      // In another epoch our place means nothing.
+      // A cursor has no meaning in another epoch.
       if (error instanceof HoldfastError && error.code === "cursor_gone") throw error;
       await patience.bear(error);
     }

@@ -1,8 +1,8 @@
-/** What the verbs of groups are given. */
+/** Arguments of the group verbs. */
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Context } from "./command.ts";
 
-/** So many arguments, by what they are called in the usage: `GROUP KEY`. */
+/** Requires the arguments that the usage names: `GROUP KEY`. */
 export function given(context: Context, verb: string, usage: string): string[] {
   const wanted = usage.split(" ").length;
   if (context.args.length === wanted) return [...context.args];
@@ -10,14 +10,14 @@ export function given(context: Context, verb: string, usage: string): string[] {
   throw new HoldfastError("usage", what, { hint: `see: holdfast group ${verb} --help` });
 }
 
-/** The sessions that are named; inside a run, where none is, the run's own. */
+/** The named sessions; without names, inside a run, the run's own session. */
 export function sessionsOr(names: readonly string[], own: string | undefined = process.env.HOLDFAST_SESSION): string[] {
   if (names.length > 0) return [...names];
   if (own) return [own];
   throw new HoldfastError("usage", "name the sessions", { hint: "list them: holdfast ls" });
 }
 
-/** `--if-revision N`. */
+/** Reads `--if-revision N`. */
 export function ifRevision(context: Context): number | undefined {
   const text = context.flags.text("if-revision");
   if (text === undefined) return undefined;

@@ -1,10 +1,10 @@
-/** Messages to groups in words. */
+/** Group messages as text. */
 import type { GroupMessage } from "@holdfast/contract/message";
 import { color } from "./color.ts";
 import { formatDuration } from "./duration.ts";
 import { plain } from "./plain.ts";
 
-/** One line for whoever sent it. */
+/** One line for the sender. */
 export function sentLine({ id, group, role, to }: GroupMessage): string {
   const [first] = to;
   const whom = role === "coordinator" && first ? `${first.name}, who coordinates ${group},` : `${to.length} of ${group}`;
@@ -16,7 +16,7 @@ function tally(to: GroupMessage["to"]): string {
   return [...counts].map(([state, all]) => `${all.length} ${state}`).join(", ");
 }
 
-/** What was said, to whom, and what came back. */
+/** The message, its recipients, and the answers. */
 export function logEntry({ id, fromName, role, at, to, text, replyTo, answers }: GroupMessage, now: number): string {
   const age = formatDuration(Math.max(0, now - Date.parse(at)));
   const about = [

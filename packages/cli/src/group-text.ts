@@ -1,4 +1,4 @@
-/** Groups in words. */
+/** Groups as text. */
 import type { Group, GroupMember } from "@holdfast/contract/group";
 import type { HoldfastClient } from "@holdfast/sdk/client";
 import { color } from "./color.ts";
@@ -37,7 +37,7 @@ export function rows(facts: readonly (readonly [string, string | null])[]): stri
   return facts.flatMap(([name, value]) => (value === null ? [] : [`${color("dim", name.padEnd(12))} ${plain(value)}`])).join("\n");
 }
 
-/** How people call who wrote something: a session that is in the group, by its name. */
+/** Returns a function that names a principal: a member of the group by its session's name. */
 export async function callers(client: HoldfastClient, group: string): Promise<(principal: string) => string> {
   const { members } = await client.call("getGroup", { params: { group } });
   const names = new Map(members.map(({ session, name }) => [`session:${session}`, name]));

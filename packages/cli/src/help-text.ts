@@ -16,13 +16,13 @@ export function paragraphs(text: string, width: number): string[] {
   });
 }
 
-/** A usage line: breaks between `[…]` groups, and inside one only where a line cannot hold it. */
+/** Breaks a usage line between `[…]` groups, and inside a group only if it is longer than a line. */
 export function usageLines(text: string, width: number): string[] {
   const groups = usageGroups(text).flatMap((group) => (group.length > width - 6 ? group.split(" ") : [group]));
   return wrapWords(groups, { first: 2, rest: 6, width });
 }
 
-/** Two columns, with the right one wrapped. The right one moves below the left one where there is no room beside it. */
+/** Two columns, with the right one wrapped. On a narrow terminal the right one moves below the left one. */
 export function twoColumns(rows: readonly (readonly [left: string, right: string])[], width: number): string[] {
   const column = Math.max(...rows.map(([left]) => left.length)) + 4;
   const isBelow = width - column < NARROWEST / 2;

@@ -6,7 +6,7 @@ import { helpWidth, paragraphs, twoColumns, usageLines, wrapWords } from "./help
 import { findCommand } from "./registry.ts";
 import { unknownCommand } from "./unknown-command.ts";
 
-/** Every visible command is in one section. */
+/** Every visible command is in exactly one section. */
 export const SECTIONS: Readonly<Record<string, readonly string[]>> = {
   "Start agents and commands": ["spawn", "chat", "run", "create", "start", "task", "apply", "agents", "personas"],
   "Watch sessions": ["ls", "show", "digest", "last", "explain", "usage", "statusline"],
@@ -114,7 +114,7 @@ export async function printCommandHelp(command: Command): Promise<number> {
   return 0;
 }
 
-/** The comment is on a line of its own: zsh would pass one behind the command as arguments. */
+/** The comment has its own line: zsh would pass a trailing one as arguments. */
 function exampleLines(examples: Command["examples"]): string[] {
   return examples.flatMap(([line, what]) => [color("dim", `  # ${what}`), `  ${line}`]);
 }

@@ -1,7 +1,7 @@
 /**
- * Attach on the native host: this terminal becomes a viewer of the holder, straight through its socket. The daemon is not in the
- * way and may die meanwhile. Everything is shown in the terminal's alternate screen, so that afterwards it is as it was found,
- * whatever ended the session: a detach, the program's end, or the holder's death.
+ * Attach on the native host: this terminal becomes a viewer of the holder, directly through its socket. The daemon is not involved and may die
+ * meanwhile. Everything is shown on the alternate screen, so the terminal is restored however the attachment ends: a detach, the program's end,
+ * or the holder's death.
  */
 import { connect, type Socket } from "node:net";
 import { HoldfastError } from "@holdfast/contract/errors";
@@ -12,20 +12,20 @@ import { Shown } from "./holder-screen.ts";
 const PROTOCOL = 1;
 
 const ENTER = "\x1b[?1049h\x1b[2J\x1b[H";
-/** All that a program may have switched on, off again; then the screen that was there before. */
+/** Switches off every mode that a program may have switched on, then returns to the main screen. */
 export const LEAVE =
   "\x1b[!p\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1005l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[>4;0m\x1b[<99u\x1b[r\x1b[0m\x1b[?25h\x1b[?1049l";
 
-/** `left` and `next`: by a key; `detached`: by somebody else, or because the terminal went away. */
+/** `left` and `next`: by a key. `detached`: by somebody else, or because the terminal disappeared. */
 export type AttachEnd =
   | { how: "left" | "detached" | "lost" | "next" }
   | { how: "ended"; status: string | undefined; signal: string | undefined };
 
 export interface AttachOptions {
-  /** Where it listens; or a wire to it. */
+  /** Path of the holder's socket, or an open connection. */
   socket: string | Socket;
   readOnly: boolean;
-  /** What the session is called. */
+  /** The session's name. */
   title: string;
   detachKey: string;
   detachBytes: readonly string[];
@@ -98,7 +98,7 @@ function open(path: string): Promise<Socket> {
     const socket = connect(path);
     socket.once("connect", () => {
       socket.removeAllListeners("error");
-      // A broken connection also closes, which is where it is handled.
+      // A broken connection also closes; the close handler deals with it.
       socket.on("error", () => {});
       resolve(socket);
     });
@@ -108,7 +108,7 @@ function open(path: string): Promise<Socket> {
   });
 }
 
-/** What was typed before a key of ours, which terminals send in one of several forms. */
+/** Splits input at the first reserved key, which terminals send in several forms. */
 function untilOurs<K extends string>(keys: Buffer, ours: Readonly<Record<K, readonly string[]>>): { before: Buffer; end: K | undefined } {
   const found = (Object.entries(ours) as [K, readonly string[]][]).flatMap(([end, forms]) =>
     forms.map((form) => ({ end, place: keys.indexOf(form, 0, "latin1") })).filter(({ place }) => place >= 0),

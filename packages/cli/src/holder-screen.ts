@@ -1,17 +1,17 @@
 /**
- * What a viewer of a holder shows. Who drives has the session's own size, and gets what the program prints as it comes. Who looks on has a
- * terminal of any size: an emulator of the session's size gets the bytes, and as much of it is drawn as there is room, above a line that
- * says who drives. Which of the two it is may change at any time; the holder then sends the screen anew.
+ * The screen of a holder's viewer. A driver has the session's size, and its terminal gets the program's output directly. An observer has a
+ * terminal of any size: an emulator of the session's size gets the output, and the part that fits is drawn above a line that names the driver.
+ * The role may change at any time; the holder then sends the whole screen again.
  */
 import type { FromHolder } from "@holdfast/contract/holder";
 import type { View } from "./replay/view.ts";
 
-/** Drawn no more often: a flood is not for reading. */
+/** Limits the drawing rate: a flood of output cannot be read anyway. */
 const DRAW_MS = 30;
 const NOTICE_MS = 6000;
 const STAYS_MS = 120_000;
 
-/** What a program may have switched on; and an empty screen. */
+/** Switches off modes that a program may have switched on, and clears the screen. */
 const CLEAN = "\x1b[!p\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[r\x1b[0m\x1b[?25h\x1b[2J\x1b[H";
 
 interface Size {
@@ -39,7 +39,7 @@ export class Shown implements Disposable {
     return this.#readOnly;
   }
 
-  /** Resolves when the terminal takes more. */
+  /** Resolves when the terminal accepts more. */
   async output(bytes: Uint8Array): Promise<void> {
     if (this.#view) {
       this.#view.write(bytes);
@@ -53,7 +53,7 @@ export class Shown implements Disposable {
     if (message.t === "size") {
       this.#session = { columns: message.columns, rows: message.rows };
       this.#view?.resize(this.#session);
-      // Only a holder that says its size can be looked at at another one.
+      // Only a holder that reports its size can be shown at another size.
       if (this.#readOnly && !this.#view) await this.#lookOn();
     } else if (message.t === "part") {
       this.#readOnly = message.readOnly;
@@ -101,7 +101,7 @@ export class Shown implements Disposable {
     this.#drawing ??= setTimeout(() => {
       this.#drawing = undefined;
       if (!this.#view) return;
-      // What the terminal has not taken must not pile up.
+      // Skip the frame if the terminal has not taken the last one, so that output does not pile up.
       if (process.stdout.writableNeedDrain) return this.#draw();
       const size = this.#options.size();
       process.stdout.write(this.#view.draw(size, bar(this.#notice ?? this.#line(size.columns), size.columns)));
@@ -120,18 +120,18 @@ export class Shown implements Disposable {
     return `holdfast control request ${this.#options.title}`;
   }
 
-  /** Somebody who only looks on has typed. */
+  /** Called when an observer types. */
   refused(): void {
     if (this.#view && this.#notice === undefined)
       this.#say(`${this.#people.driver ?? "nobody"} drives; request control: ${this.#asking()}`);
   }
 
-  /** Whoever types has read what stands there. */
+  /** Typing dismisses a notice: the person has read it. */
   typed(): void {
     if (this.#stays) this.#unsay();
   }
 
-  /** For a few seconds, on the last line; what was under it is drawn anew after that. */
+  /** Shows a notice on the last line for a few seconds, then redraws the content below it. */
   #say(text: string, stays = false): void {
     this.#stays = stays;
     clearTimeout(this.#noticed);

@@ -1,7 +1,7 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import { Patience } from "@holdfast/sdk/patience";
 
-/** A request that is the same one however often it is made, by an id in it: made again while the daemon that was asked is gone. */
+/** Repeats an idempotent request, identified by an id in it, while the daemon is unreachable. */
 export async function insist<R>(ask: () => Promise<R>): Promise<R> {
   const patience = new Patience();
   for (;;) {

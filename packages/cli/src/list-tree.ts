@@ -3,7 +3,7 @@ import type { HoldfastClient } from "@holdfast/sdk/client";
 import type { selectionOf } from "./select.ts";
 import { branchesOf, inTree, type Tree } from "./tree.ts";
 
-/** Those that were asked for, under those that started them. `cursor`: where the journal was at the earliest. */
+/** The selected sessions, below their parents. `cursor`: the journal's position before both reads. */
 export async function listTree(
   client: HoldfastClient,
   query: ReturnType<typeof selectionOf> & { usage: boolean },

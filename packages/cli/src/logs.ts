@@ -1,4 +1,4 @@
-/** `logs`: a recording from the daemon, byte for byte or as a person would have read it. */
+/** `logs`: prints a recording from the daemon, as raw bytes or as rendered text. */
 import type { RecordingGap } from "@holdfast/contract/recording-endpoints";
 import type { Context } from "./command.ts";
 import { RawLines, RenderedText } from "./logs/lines.ts";
@@ -20,11 +20,11 @@ export interface LogOptions {
   run: number | undefined;
 }
 
-/** The last lines of a large recording are found in its end; rendering 64 MB for twenty lines takes seconds. */
+/** The last lines of a large recording are read from its end: rendering 64 MB for twenty lines takes seconds. */
 const TAIL_BYTES_PER_LINE = 8 * 1024;
 const TAIL_BYTES_LEAST = 2 * 1024 * 1024;
 
-/** A follower goes on with the next run, unless it asked for one. */
+/** A follower continues with the next run, unless --run was given. */
 export async function printLogs(context: Context, options: LogOptions): Promise<void> {
   let { session, run } = await printRun(context, options);
   while (options.follow && options.run === undefined) {
@@ -42,7 +42,7 @@ export async function printLogs(context: Context, options: LogOptions): Promise<
         return undefined;
       },
     });
-    // Removed when it had ended: all of it was read.
+    // The session was removed after it ended; all of it was printed.
     const next = await awaited.catch((error: unknown) => {
       if ((error as { code?: unknown }).code !== "session_removed") throw error;
     });
@@ -52,17 +52,17 @@ export async function printLogs(context: Context, options: LogOptions): Promise<
   }
 }
 
-/** Which it was. */
+/** Prints one run and returns which one it was. */
 async function printRun(context: Context, options: LogOptions): Promise<{ session: string; run: number }> {
   const { follow, raw, tail, since } = options;
   const recording = await context.client.call("getRecording", { params: { ref: options.ref }, query: { run: options.run, since } });
-  // By its id: somebody may rename it while we follow.
+  // Use the id: the session may be renamed meanwhile.
   const which = { ref: recording.session, run: recording.run, until: recording.bytes };
   const write = context.json ? writeJson : raw ? writeRaw : writeText;
   let reach = tail === undefined ? recording.bytes : Math.max(TAIL_BYTES_LEAST, tail * TAIL_BYTES_PER_LINE);
   const first = Math.max(recording.from, recording.begins);
   const missing = { from: recording.from, to: first, limitBytes: recording.limitBytes };
-  // Who follows leaves by a signal.
+  // A follower ends by a signal, so mark it as seen now.
   if (follow) await tellLooked(context, which.ref);
   for (;;) {
     const from = Math.max(first, recording.bytes - reach);
@@ -70,29 +70,29 @@ async function printRun(context: Context, options: LogOptions): Promise<{ sessio
     const torn = isAll && first > recording.from;
     using lines = raw ? new RawLines(tail !== undefined) : new RenderedText(new RenderedLines({ sizes: recording.sizes, from, torn }));
     const note = (deleted: Deleted) => () => tellDeleted(context, { deleted, raw });
-    // What a follower shows at once is what is there now; the tail is taken of that.
+    // The tail counts lines of the recording as it is now.
     const before = torn ? note(missing) : undefined;
     const printer = new Printer({ lines, tail, until: recording.bytes, from, isAll, write, before });
     const onDeleted = (deleted: Deleted) => printer.skip(deleted.to, note(deleted));
     const onGap = (gap: RecordingGap) => printer.breakOff({ note: gapNote(gap), json: { gap } });
     const { gaps } = recording;
     if (await printer.print(bytesOf(context, { ...which, from, follow, gaps, onDeleted, onGap }), follow)) break;
-    // Lines longer than thought.
+    // The lines were longer than estimated.
     reach *= 4;
   }
-  // What has ended meanwhile was followed to its end.
+  // A followed run was read to its end.
   if (recording.ended || follow) await tellViewed(context, which.ref);
   await tellLooked(context, which.ref);
   return { session: recording.session, run: recording.run };
 }
 
-/** Where the next run will be: its output follows. */
+/** Announces the next run, whose output follows. */
 function tellNext(context: Context, { note, run, raw }: { note: string; run: number; raw: boolean }): void {
   if (context.json) process.stdout.write(`${JSON.stringify({ next: { run } })}\n`);
   else (raw ? process.stderr : process.stdout).write(`${note}\n`);
 }
 
-/** In a text it stands where the output would have been; between raw bytes it would be taken for some of them. */
+/** In text, the note stands in place of the deleted output. With raw bytes it goes to stderr, because it would look like output. */
 async function tellDeleted(context: Context, { deleted, raw }: { deleted: Deleted; raw: boolean }): Promise<void> {
   const { from, to, limitBytes } = deleted;
   if (context.json) await writeOut(`${JSON.stringify({ deleted: { bytes: to - from, limitBytes } })}\n`);

@@ -1,6 +1,6 @@
 /**
- * The CLI. One catch: whatever fails becomes one line on standard error, a hint, and the exit code of its error class.
- * Start-up time is a feature: nothing is imported here that `holdfast ls` does not need.
+ * The CLI. There is one catch: every failure becomes one line on standard error, a hint, and the exit code of its error class. Start-up time is
+ * a feature: this file imports nothing that `holdfast ls` does not need.
  */
 import { existsSync } from "node:fs";
 import { HoldfastError } from "@holdfast/contract/errors";
@@ -15,7 +15,7 @@ import { printSafely } from "./safe-output.ts";
 main(process.argv.slice(2)).then(
   (code) => {
     process.exitCode = code;
-    // Taking everything down in order costs a tenth of what a list of sessions does, and nobody waits for it.
+    // An orderly shutdown costs a tenth of a whole `ls`, and nothing depends on it.
     if (isQuick(process.argv[2]) && process.stdout.writableLength === 0) process.exit();
   },
   async (thrown: unknown) => {
@@ -35,9 +35,9 @@ async function main(argv: string[]): Promise<number> {
   return "code" in way ? way.code : runHere(way.argv, way.client);
 }
 
-/** On the daemon of this machine, or of the one that the client speaks to. */
+/** Runs on this machine's daemon, or on the one that the client is connected to. */
 async function runHere(argv: string[], far?: HoldfastClient): Promise<number> {
-  // A reader that has seen enough (`holdfast logs x | head`) is no failure.
+  // A reader that stops early (`holdfast logs x | head`) is not a failure.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0);
     process.stderr.write(`holdfast: cannot write the output: ${error.message}\n`);
@@ -64,7 +64,7 @@ async function runHere(argv: string[], far?: HoldfastClient): Promise<number> {
   }
   const home = openHome();
   const json = line.flags.has("json");
-  // Before output is made safe: what reaches the pager must be.
+  // Open the pager before output is made safe: its input must be safe too.
   const pager = await openPager(!isDirect && !line.flags.has("no-pager") && command.pages?.(line) === true);
   if (!command.showsTerminal || json)
     for (const stream of [process.stdout, process.stderr]) printSafely(stream, { json: json || command.printsJson === true });
@@ -93,12 +93,12 @@ async function openPager(isWanted: boolean): Promise<Pager | undefined> {
   return isWanted && process.stdout.isTTY ? (await import("./pager.ts")).openPager() : undefined;
 }
 
-/** Commands that are run again and again, and have nothing under way when they are done. */
+/** Commands that run often and leave nothing pending. */
 function isQuick(name: string | undefined): boolean {
   return name === "ls" || name === "statusline";
 }
 
-/** Before the command line is parsed, or when it cannot be: what comes after `--` is the program's. */
+/** Works before the command line is parsed, or if it is invalid. Arguments after `--` belong to the program. */
 function asksForJson(argv: string[]): boolean {
   const end = argv.indexOf("--");
   return (end < 0 ? argv : argv.slice(0, end)).includes("--json");

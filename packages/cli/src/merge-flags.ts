@@ -1,4 +1,4 @@
-/** How a workspace is merged, as `workspace merge` and `keep` are told. */
+/** Merge flags shared by `workspace merge` and `keep`. */
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { MergeWay } from "@holdfast/contract/status";
 import type { Flag, Flags } from "./command.ts";

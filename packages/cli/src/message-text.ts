@@ -1,4 +1,4 @@
-/** How far a message has come, in words, and waiting for it. */
+/** The receipt of a message as text, and waiting for its answer. */
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Message } from "@holdfast/contract/message";
 import type { Session } from "@holdfast/contract/session";
@@ -6,10 +6,10 @@ import type { HoldfastClient } from "@holdfast/sdk/client";
 import { formatDuration } from "./duration.ts";
 import { plain } from "./plain.ts";
 
-/** Of one request, less than after which it is said that the daemon does not answer; then it is asked again, of the next one if need be. */
+/** Wait of one request; shorter than the time after which a daemon counts as unresponsive. Then the request is repeated. */
 const ONE_WAIT_MS = 4000;
 
-/** Until it is answered or nothing more comes of it, or the time is over. */
+/** Waits until the message is answered or settled, or the time is over. */
 export async function follow(client: HoldfastClient, { id }: Pick<Message, "id">, timeoutMs: number | undefined): Promise<Message> {
   const until = performance.now() + (timeoutMs ?? Number.POSITIVE_INFINITY);
   for (;;) {
@@ -24,7 +24,7 @@ export async function follow(client: HoldfastClient, { id }: Pick<Message, "id">
   }
 }
 
-/** One line for whoever sent it. */
+/** One line for the sender. */
 export function receipt(message: Message, session: Pick<Session, "status" | "statusAt">): string {
   const since = session.status === "working" && session.statusAt !== null ? Date.now() - Date.parse(session.statusAt) : undefined;
   const line = stateOf(message);
@@ -43,7 +43,7 @@ export function stateOf({ id, name, state, why, via, evidence, settled }: Messag
   return state === "failed" ? `${name} did not get it${because}` : `${id} was withdrawn`;
 }
 
-/** What to end with when there is no answer. */
+/** The error for a message without an answer. */
 export function outcome(message: Message): HoldfastError {
   const hint = message.hint === null ? {} : { hint: message.hint };
   const { name, why } = message;

@@ -1,31 +1,31 @@
-/** For commands that stay with a session over its restarts. */
+/** Helpers for commands that follow a session across restarts. */
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session";
 import type { Context } from "./command.ts";
 import { formatDuration } from "./duration.ts";
 import { plain } from "./plain.ts";
 
-/** What changes whether a session has ended for good. */
+/** Events that may change whether a session is over. */
 const CHANGES = ["session.ended", "session.run_created", "session.restart_abandoned", "session.removed"];
 
-/** The daemon was killed or replaced, or its journal restored: its successor is asked. */
+/** The daemon was killed or replaced, or its journal restored; the next daemon is asked. */
 const PASSING = ["daemon_unreachable", "cursor_gone", "journal_damaged"];
 
 export interface Awaiting {
   id: string;
-  /** By which it was known last. */
+  /** The last known name. */
   name?: string;
   signal?: AbortSignal;
   until(session: Session): boolean;
-  /** What else may change whether it is so. */
+  /** Other event types that may change the condition. */
   changes?: readonly string[];
-  /** Sees it as it is each time in between; says in how many milliseconds to look again, if nothing changes. */
+  /** Called with each intermediate state. Returns the milliseconds until the next check without an event. */
   onChange?(session: Session): undefined | Promise<number | undefined>;
 }
 
 /**
- * The session as soon as the condition holds; undefined when the signal aborts. One whose next run is due is found with `endedAt` and
- * `restartAt`; one that was removed is told as that.
+ * Resolves with the session once the condition holds; undefined when the signal aborts. A session whose next run is due has `endedAt` and
+ * `restartAt`. Throws if the session was removed.
  */
 export async function untilSession(context: Context, options: Awaiting): Promise<Session | undefined> {
   const signal = options.signal ?? new AbortController().signal;
@@ -59,7 +59,7 @@ interface Known {
   name: string;
 }
 
-/** What was there when we began and is not found any more was removed. */
+/** A session that existed at the start and is not found any more was removed. */
 export function asRemoved(known: Known): (error: unknown) => never {
   return (error) => {
     throw error instanceof HoldfastError && error.code === "session_not_found" ? removed(known) : error;
@@ -70,7 +70,7 @@ function removed({ id, name }: Known): HoldfastError {
   return new HoldfastError("session_removed", `${name} was removed`, { hint: `its events: holdfast events --session ${id}` });
 }
 
-/** Whether it has ended and no further run is due. */
+/** True if it has ended and no further run is due. */
 export function isOver({ endedAt, restartAt }: Session): boolean {
   return endedAt !== null && restartAt === null;
 }

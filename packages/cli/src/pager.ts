@@ -9,18 +9,18 @@ import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import { isatty } from "node:tty";
 
-/** Quit if the output fits on one screen, keep colours, leave the output on the screen. Used where LESS is not set, as git does. */
+/** Quit if the output fits on one screen, keep colours, leave the output on the screen. Used if LESS is not set, as in git. */
 const LESS = "FRX";
 
-/** What `sh` ends with for a program that cannot be run. */
+/** Exit codes of `sh` for a program that cannot run. */
 const NOT_RUN = [126, 127];
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The pager's command line; undefined where output is not paged. */
+/** The pager's command line; undefined if output is not paged. */
 export function pagerCommand(env: Environment, isThere: (program: string) => boolean = isOnPath): string | undefined {
   const own = env.HOLDFAST_PAGER;
-  // Inside a run nobody may be there to leave the pager.
+  // Inside a run there may be no person to quit the pager.
   if (own === undefined && (env.TERM === "dumb" || env.HOLDFAST_SESSION)) return undefined;
   const wanted = (own ?? env.PAGER ?? "less").trim();
   if (wanted === "" || wanted === "cat") return undefined;
@@ -28,9 +28,9 @@ export function pagerCommand(env: Environment, isThere: (program: string) => boo
   return /^[\w./+-]+$/.test(program) && !isThere(program) ? undefined : wanted;
 }
 
-/** Opens the pager if standard output is a terminal. `undefined`: output is printed as it is. */
+/** Opens the pager if standard output is a terminal; otherwise undefined. */
 export function openPager(env: Environment = process.env): Pager | undefined {
-  // A remote command prints to a pipe and takes it for a terminal.
+  // A remote command prints to a pipe but treats it as a terminal.
   const command = isatty(1) ? pagerCommand(env) : undefined;
   return command === undefined ? undefined : new Pager(command, env);
 }
@@ -42,7 +42,7 @@ export class Pager {
 
   constructor(command: string, env: Environment) {
     this.#child = spawn("/bin/sh", ["-c", command], { stdio: ["pipe", "inherit", "inherit"], env: { LESS, LV: "-c", ...env } });
-    // The pager was left: what is still to come has no reader.
+    // After the person quits the pager, further output has no reader.
     this.#child.stdin?.on("error", () => {});
     this.#child.stdin?.on("drain", () => process.stdout.emit("drain"));
     this.#closed = new Promise((resolve) => this.#child.once("close", (code) => resolve(this.#left(command, code))));
@@ -51,7 +51,7 @@ export class Pager {
     if (isatty(2)) this.#redirect(process.stderr);
   }
 
-  /** Waits until the reader has left the pager. From then on output goes to the terminal again. */
+  /** Waits until the person quits the pager. Later output goes to the terminal again. */
   async close(): Promise<void> {
     this.#isOpen = false;
     this.#child.stdin?.end();

@@ -5,13 +5,13 @@ import { plain } from "./plain.ts";
 import { safeJson } from "./safe-output.ts";
 import { cut } from "./table.ts";
 
-/** What happened, what to do, what may have been meant; returns the exit code. */
+/** Prints the error, its hint and suggestions; returns the exit code. */
 export function printError(error: HoldfastError, options: { json: boolean }): number {
   if (options.json) {
     process.stderr.write(safeJson(`${JSON.stringify({ error: error.toBody() })}\n`));
     return error.exitCode;
   }
-  // Of several lines, the first is what happened, the others what a program said or what would be lost.
+  // The first line is the error; further lines are output of a program, or what would be lost.
   const [first = "", ...more] = error.message.split("\n").map(plain);
   const lines = [`${color("red", "holdfast:", process.stderr)} ${first}`, ...more.map((line) => `  ${line}`)];
   lines.push(...candidateLines(error));
@@ -29,7 +29,7 @@ function currentValue({ details }: HoldfastError): string {
   return current ? cut(plain(JSON.stringify(current.value)), LONGEST_VALUE) : "not there";
 }
 
-/** Where it is not about which one was meant: files, commits and sessions, each on a line. */
+/** Errors whose candidates are files, commits or sessions, listed one per line instead of as suggestions. */
 const LISTS: ReadonlySet<string> = new Set(["merge_conflict", "merge_refused", "would_lose_work", "workspace_lived_in"]);
 const MOST_LISTED = 30;
 
@@ -44,7 +44,7 @@ function candidateLines({ code, message, candidates = [] }: HoldfastError): stri
   return [...candidates.slice(0, MOST_LISTED).map((each) => `    ${plain(each)}`), ...(more > 0 ? [`    and ${more} more`] : [])];
 }
 
-/** Those that resemble what was asked for, which the message names: in quotes, or as a flag. */
+/** Candidates similar to the word that the message quotes, or to its flag. */
 function guessesIn(message: string, candidates: readonly string[]): string[] {
   const asked = /"([^"]+)"/.exec(message)?.[1] ?? /(?<= )--?[\w-]+/.exec(message)?.[0];
   const word = bare(asked ?? "");

@@ -1,12 +1,9 @@
 import { stripVTControlCharacters } from "node:util";
 
-/** A program that draws without ever ending a line must not fill memory. */
+/** Bounds memory for a program that never ends a line. */
 const LONGEST = 64 * 1024;
 
-/**
- * Each line a program has printed, without escape sequences; the one that is not finished yet (a prompt) comes as it stands after
- * every chunk, and again when it has grown.
- */
+/** Yields each printed line, without escape sequences. The unfinished line (a prompt) is yielded after every chunk, and again when it has grown. */
 export async function* printedLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let unfinished = "";

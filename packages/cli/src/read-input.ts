@@ -1,7 +1,7 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import { TEXT_BODY_LIMIT } from "@holdfast/contract/limits";
 
-/** All of standard input as text, for a `-` on the command line. What is no text is refused: it would be typed as something else. */
+/** Reads all of standard input as text, for a `-` on the command line. Refuses input that is not text: it would be typed wrongly. */
 export async function readInput(): Promise<string> {
   if (process.stdin.isTTY) process.stderr.write("reading from the terminal until Ctrl+D\n");
   const chunks: Buffer[] = [];

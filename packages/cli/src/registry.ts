@@ -1,6 +1,6 @@
 import type { Command } from "./command.ts";
 
-/** In the order of help. Each is loaded only when it is needed. */
+/** In the order of help. Each command is loaded only when needed. */
 export const COMMANDS: Readonly<Record<string, () => Promise<{ command: Command }>>> = {
   spawn: () => import("./commands/spawn.ts"),
   chat: () => import("./commands/chat.ts"),
@@ -69,7 +69,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<{ command: Command 
   __complete: () => import("./commands/complete.ts"),
 };
 
-/** Only what is listed: every object also has a `constructor`. */
+/** Looks up own keys only: every object also has a `constructor`. */
 export function findCommand(name: string): (() => Promise<{ command: Command }>) | undefined {
   return Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
 }

@@ -1,4 +1,4 @@
-/** A terminal of a daemon that is not ours: its frames, on a wire of its own. HTTP is only how it begins. */
+/** A terminal of another daemon: holder frames on their own connection, which begins as HTTP. */
 import { connect, type Socket } from "node:net";
 import { type ErrorBody, HoldfastError } from "@holdfast/contract/errors";
 import { decodeMessage, FrameReader } from "@holdfast/contract/frames";
@@ -10,7 +10,7 @@ import { bearer } from "@holdfast/sdk/bearer";
 import { thisTerminal } from "./attaching.ts";
 import { sharedSocket } from "./connect.ts";
 
-/** The wire, and what it was let in as. */
+/** The connection, and the granted attach plan. */
 export async function openTerminal(
   url: string,
   { ref, readOnly, take }: { ref: string; readOnly: boolean; take: boolean },
@@ -54,7 +54,7 @@ function dial(url: string): Promise<{ socket: Socket; host: string }> {
 
 const CUT_OFF = "the daemon ended before it answered";
 
-/** What follows the head of the reply is left on the wire. */
+/** Leaves bytes after the reply's head on the socket. */
 async function answered(socket: Socket): Promise<void> {
   let bytes = Buffer.alloc(0);
   for (;;) {

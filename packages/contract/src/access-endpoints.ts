@@ -1,4 +1,4 @@
-/** The endpoints of who may do what, and who did. */
+/** Endpoints for tokens, the audit and the daemon's addresses. */
 import * as z from "zod/mini";
 import { AuditEntry, Listening, NewToken, ScopeSchema, Sharing, Token } from "./access.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -36,7 +36,7 @@ export const ACCESS_ENDPOINTS = {
     body: z.object({
       scope: ScopeSchema,
       name: z.optional(text),
-      /** From now; without it the token is good until it is revoked. */
+      /** Lifetime from now; without it the token is valid until it is revoked. */
       expiresInMs: z.optional(z.number().check(z.minimum(1), z.maximum(100 * 365 * 86_400_000))),
     }),
     reply: NewToken,

@@ -1,4 +1,4 @@
-/** Tokens, the audit and the address: who may come in, and what they did. */
+/** Tokens, the audit and the daemon's addresses. */
 import * as z from "zod/mini";
 import { Principal } from "./ids.ts";
 import { SCOPES } from "./scopes.ts";
@@ -6,7 +6,7 @@ import { Time } from "./session.ts";
 
 export const ScopeSchema = z.enum(SCOPES);
 
-/** A named token as everybody may see it; its text is told once, to its maker. */
+/** A named token without its secret, which only the reply to its creation contains. */
 export const Token = z.object({
   id: z.string(),
   name: z.string(),
@@ -27,7 +27,7 @@ export const NewToken = z.object({
 });
 export type NewToken = z.infer<typeof NewToken>;
 
-/** Something that a principal other than the daemon did, or was refused. `what` is a sentence without its subject. */
+/** An action of a principal other than the daemon, or a refused one. `what` is a sentence without its subject. */
 export const AuditEntry = z.object({
   seq: z.int(),
   at: Time,
@@ -38,10 +38,10 @@ export const AuditEntry = z.object({
 });
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
-/** The socket for other users of this machine who are in `group`. `error`: why it is not there now; it is tried again. */
+/** The socket for other users of this machine who are in `group`. `error`: why it is not open now; the daemon tries again. */
 export const Sharing = z.object({ group: z.string(), socket: z.string(), url: z.string(), error: z.nullable(z.string()) });
 export type Sharing = z.infer<typeof Sharing>;
 
-/** Where the daemon is reached over TCP. `error`: why it does not listen there now; it tries again. */
+/** The daemon's TCP address. `error`: why the daemon does not listen there now; it tries again. */
 export const Listening = z.object({ address: z.string(), url: z.string(), public: z.boolean(), error: z.nullable(z.string()) });
 export type Listening = z.infer<typeof Listening>;

@@ -1,39 +1,45 @@
 /**
- * What our own two agents that speak the Agent Client Protocol are told: `exec-agent` (a command for each turn) and `model-agent` (a model and tools). The
- * daemon writes it into the run's directory; it has no secrets in it, only the names of variables that have them.
+ * Configuration of Holdfast's own two agents for the Agent Client Protocol: `exec-agent` (one command per turn) and `model-agent` (a model and
+ * tools). The daemon writes it to the run's directory. It contains no secrets, only the names of variables that hold them.
  *
- * What they were told before they read in the transcripts of the session's earlier runs: TRANSCRIPTS names the directory with them.
+ * Both agents read earlier turns from the transcripts of the session's earlier runs; TRANSCRIPTS names the directory.
  */
 import * as z from "zod/mini";
 import { TokenUse } from "./transcript.ts";
 
 export const TRANSCRIPTS = "HOLDFAST_TRANSCRIPTS";
 
-/** In a run's directory: the MCP servers that its agent is given, where it takes them from a file. It has the run's token in it, and goes with the run. */
+/**
+ * File in a run's directory with the agent's MCP servers, for agents that read them from a file. It contains the run's token and is deleted with the
+ * run.
+ */
 export const MCP_FILE = "mcp";
 
-/** Among the words of a command for each turn: that file. */
+/** Placeholder for that file in a command. */
 export const SERVERS_WORD = "{mcp}";
 
-/** Words for a turn that runs: a request or a notification `{sessionId, text}`. An agent that takes it has it in `_meta` of its capabilities, as true. */
+/**
+ * A request or notification `{sessionId, text}` that steers the running turn. Agents that support it set it to true in `_meta` of their capabilities.
+ */
 export const STEER = "_holdfast/steer";
 
 /**
- * Why a permission request was denied: in `_meta` of the outcome. An agent that passes it on to its model has it in `_meta` of its capabilities, as true.
+ * The reason for a denied permission request, in `_meta` of the outcome. Agents that pass it to their model set it to true in `_meta` of their
+ * capabilities.
  */
 export const REASON = "_holdfast/reason";
 
-/** In `_meta` of a notice: what it is about, as a transcript's note has it. */
+/** The subject of a notice, in its `_meta`, as in a note of the transcript. */
 export const ABOUT = "holdfast/about";
 
-/** `_meta` of the answer to a prompt: what the turn took. `_meta` of an empty piece of text: what it took up to now. */
+/** Token usage: of the whole turn in `_meta` of the reply to a prompt, or so far in `_meta` of an empty text chunk. */
 export const PromptMeta = z.object({ usage: TokenUse });
 
 const natural = z.int().check(z.nonnegative());
 const positive = z.int().check(z.positive());
 const words = z.array(z.string()).check(z.minLength(1));
 
-/** How much of the conversation is given to one that does not remember it: its first and its last turns, within so many tokens; null: no limit. */
+/** The part of the conversation for an agent without memory: its first and last turns, within a number of tokens; null means no limit. */
 export const ContextRule = z.object({
   first: z._default(natural, 2),
   last: z._default(natural, 10),
@@ -41,10 +47,10 @@ export const ContextRule = z.object({
 });
 export type ContextRule = z.infer<typeof ContextRule>;
 
-/** How much an agent that remembers nothing is given where nobody says otherwise: less than the models of today take. */
+/** Default for agents without memory. It fits into the context of current models. */
 export const USUAL_CONTEXT: ContextRule = { first: 2, last: 10, tokens: 100_000 };
 
-/** `argument`: in place of `{prompt}`, or behind the last word. */
+/** `argument` replaces `{prompt}`, or is appended as the last word. */
 export const PROMPT_WAYS = ["stdin", "argument"] as const;
 export const ANSWER_FORMS = ["plain", "stream-json"] as const;
 
@@ -53,11 +59,11 @@ export const ExecOrder = z.object({
   prompt: z.enum(PROMPT_WAYS),
   answer: z.enum(ANSWER_FORMS),
   context: z.extend(ContextRule, {
-    /** Words for a command that remembers by itself, by the id put in place of `{id}`: to begin a conversation, and to go on with it. */
+    /** Arguments for a command with its own memory, to begin a conversation and to continue it; `{id}` stands for its id. */
     remembers: z.optional(z.object({ begin: z.array(z.string()), resume: words })),
   }),
   system: z.nullable(z.string()),
-  /** The model that the command asks, by whose price its tokens are counted. */
+  /** The model that the command uses; its price determines the cost. */
   model: z._default(z.nullable(z.string()), null),
 });
 export type ExecOrder = z.infer<typeof ExecOrder>;
@@ -65,24 +71,24 @@ export type ExecOrder = z.infer<typeof ExecOrder>;
 export const MODEL_APIS = ["openai", "anthropic"] as const;
 export type ModelApi = (typeof MODEL_APIS)[number];
 
-/** What the built-in agent does without asking: nothing but reading; edits too; everything. */
+/** Actions of the built-in agent that need no approval: only reading, also edits, or everything. */
 export const MODEL_MODES = ["ask", "auto-edit", "auto"] as const;
 export type ModelMode = (typeof MODEL_MODES)[number];
 
-/** What is null is taken from the variables that programs for that API read, or as they have it. */
+/** A null field comes from the variables that programs for that API read, or from the API's defaults. */
 export const ModelOrder = z.object({
   api: z.nullable(z.enum(MODEL_APIS)),
   endpoint: z.nullable(z.string()),
   model: z.nullable(z.string()),
-  /** The variable with the key. */
+  /** Variable that holds the API key. */
   keyEnv: z.nullable(z.string()),
-  /** The header that carries it, for a gateway with one of its own. */
+  /** Header that carries the key, for a gateway with a header of its own. */
   keyHeader: z._default(z.nullable(z.string()), null),
-  /** Names of the tools it has, as tool-names.ts reads them; null: all. */
+  /** Names of the agent's tools, as tool-names.ts reads them; null: all. */
   tools: z.nullable(z.array(z.string())),
-  /** And of those the ones that its role has. */
+  /** Tools of the agent's role; the agent has those that are in both lists. */
   roleTools: z._default(z.nullable(z.array(z.string())), null),
-  /** How often the model is asked in one turn. */
+  /** Maximum number of requests to the model in one turn. */
   maxSteps: z._default(positive, 50),
   mode: z._default(z.enum(MODEL_MODES), "ask"),
   context: ContextRule,

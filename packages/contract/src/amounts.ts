@@ -1,4 +1,4 @@
-/** Tokens, costs and limits in words, the same everywhere. Without zod: every program that talks to people needs it. */
+/** Tokens, costs and limits as text, the same everywhere. Without zod, because every program with output for people loads this file. */
 import type { BudgetLimit } from "./status.ts";
 
 /** `950`, `12.3k`, `200k`, `1.2M`. */
@@ -8,7 +8,7 @@ export function formatTokens(count: number): string {
   return `${scaled < 99.95 ? scaled.toFixed(1).replace(/\.0$/, "") : Math.round(scaled)}${unit}`;
 }
 
-/** `$1.20`; of less than a cent the first two digits that count. */
+/** `$1.20`; below one cent, the first two significant digits. */
 export function formatCost(dollars: number): string {
   if (dollars === 0 || dollars >= 0.01) return `$${dollars.toFixed(2)}`;
   if (dollars < 1e-6) return "<$0.000001";
@@ -25,7 +25,7 @@ const AMOUNT: Record<BudgetLimit, (amount: number) => string> = {
 const UNIT: Record<BudgetLimit, string> = { turns: " turns", minutes: " minutes", tokens: " tokens", cost: "" };
 const NAME: Record<BudgetLimit, string> = { turns: "turn", minutes: "minute", tokens: "token", cost: "cost" };
 
-/** From this part of a limit on, people and agents are warned. */
+/** Share of a limit at which people and agents are warned. */
 export const NEAR_LIMIT = 0.8;
 
 interface Used {
@@ -49,7 +49,7 @@ export function nearText(use: Used): string {
   return `${Math.floor((use.used / use.allowed) * 100)} % of the ${NAME[use.limit]} limit used (${useText(use)})`;
 }
 
-/** A limit with as much again, beyond what is used: a lower one would be refused again. */
+/** Suggests a higher limit, with the same amount again beyond the usage. A lower limit would be refused again. */
 export function moreText({ limit, allowed, used }: Used): string {
   const more = Math.max(allowed * 2, used + allowed);
   const rounded = (amount: number) => Math.round(amount * 1e6) / 1e6;

@@ -1,4 +1,4 @@
-/** The endpoints of the inbox. */
+/** Endpoints of the inbox. */
 import * as z from "zod/mini";
 import { Approval, DecisionSchema } from "./approval.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -8,16 +8,16 @@ import { flag, wholeNumber } from "./wire.ts";
 
 const text = z.string().check(z.maxLength(10_000, "a name or a reason has at most 10,000 characters"));
 
-/** What an agent asks by a tool of ours. */
+/** A request that an agent makes through a Holdfast tool. */
 export const ApprovalRequest = z.object({
-  /** The session that asks; left out by a session: itself. */
+  /** The session that makes the request; a session omits it to mean itself. */
   session: z.optional(text),
   for: z.enum(ASKED_FOR),
-  /** What is to be done, or the question, for people. */
+  /** The intended action, or the question, for people. */
   text: z.string().check(z.minLength(1, "a request needs a text"), z.maxLength(10_000, "a request's text has at most 10,000 characters")),
-  /** What it wants to use, as the rules of config.toml name it. */
+  /** The tool, as the rules of config.toml name it. */
   tool: z.optional(text),
-  /** Its arguments. */
+  /** The tool's arguments. */
   input: z.optional(z.unknown()),
 });
 export type ApprovalRequest = z.infer<typeof ApprovalRequest>;
@@ -70,11 +70,11 @@ export const APPROVAL_ENDPOINTS = {
     reach: "children",
     body: z.object({
       decision: DecisionSchema,
-      /** Why not, for the agent; the answer to its question. */
+      /** With `deny`, the reason for the agent; with `answer`, the answer to its question. */
       reason: z.optional(text),
-      /** With `allow`, to an agent that offers it: the agent is not to ask for the like again. */
+      /** With `allow`: the agent does not ask for similar requests again, if it offers that. */
       always: z._default(z.boolean(), false),
-      /** Of what was shown to whoever answers: refused with `approval_changed` where it is another now. */
+      /** Digest of the approval as it was shown. If the request has changed since, the answer is refused with `approval_changed`. */
       digest: z.optional(text),
     }),
     reply: Approval,

@@ -1,4 +1,4 @@
-/** What agents ask leave for, in one place, and what became of it. */
+/** Approvals: permission requests and questions of agents, and their outcome. */
 import * as z from "zod/mini";
 import { Principal, RunNumber, SessionId } from "./ids.ts";
 import { Time } from "./session.ts";
@@ -9,9 +9,9 @@ export const DecisionSchema = z.enum(DECISIONS);
 export const ChannelSchema = z.enum(APPROVAL_CHANNELS);
 
 /**
- * A request as the agent made it. `tool` and `input` are its own words for what it is to do; null where only its screen says so. `text`: the
- * same in one line, derived from them. `expiresAt`: when the agent stops waiting for the inbox, or null; `otherwise`: what it does then. `reasons`: whether what
- * is said with a deny reaches it.
+ * A request as the agent made it. `tool` and `input` are the agent's own; null if only its screen shows the request. `text` is one line derived from
+ * them. `expiresAt`: when the agent stops waiting for the inbox, or null; `otherwise`: what it does then. `reasons`: true if the agent receives the
+ * reason of a denial.
  */
 export const Asked = z.object({
   id: z.string(),
@@ -25,34 +25,34 @@ export const Asked = z.object({
   expiresAt: z.nullable(Time),
   otherwise: z.string(),
   reasons: z.boolean(),
-  /** What the agent calls it, in its own words, where it says some: it may say anything. `text` is derived from `tool` and `input`. */
+  /** The agent's own title, if it gives one; it is not verified. `text` is derived from `tool` and `input`. */
   title: z.optional(z.string()),
-  /** What it would change in files, where the agent tells that. */
+  /** The changes to files, if the agent reports them. */
   changes: z.optional(z.array(FileChange)),
-  /** Its arguments are too long to be shown here: it can be denied, and nobody can allow it. */
+  /** The arguments are too long to show here. The request can be denied but not allowed. */
   unshown: z.optional(z.boolean()),
 });
 export type Asked = z.infer<typeof Asked>;
 
-/** `open` waits. `elsewhere`: answered on the agent's own screen. `withdrawn`: the agent does not want to know any more. */
+/** `open` waits for an answer. `elsewhere`: answered on the agent's own screen. `withdrawn`: the agent no longer waits for an answer. */
 export const Approval = z.extend(Asked, {
   session: SessionId,
-  /** The session's. */
+  /** The session's name. */
   name: z.string(),
   agent: z.string(),
   status: z.enum(APPROVAL_STATUSES),
   requestedAt: Time,
-  /** When it was answered, or was over without. */
+  /** When it was answered or resolved. */
   endedAt: z.nullable(Time),
-  /** A person, a token, or a rule of config.toml. */
+  /** The principal that answered: a person, a token, or a rule of config.toml. */
   answeredBy: z.nullable(Principal),
-  /** What was said with a deny; the answer to a question. */
+  /** The reason of a denial, or the answer to a question. */
   reason: z.nullable(z.string()),
-  /** Of a request in a protocol: what its transcript calls it. */
+  /** For a request over a protocol: its id in the transcript. */
   ask: z.optional(z.string()),
-  /** A hash of all that is shown of it. An answer that carries it is refused where something else is asked for. */
+  /** Hash of everything shown. An answer with an outdated digest is refused. */
   digest: z.string(),
-  /** What the inbox can tell the agent now; empty: it is answered on its own screen, or is over. */
+  /** Answers that the inbox can give now. Empty: the request is answered on the agent's own screen, or is closed. */
   answers: z.array(DecisionSchema),
 });
 export type Approval = z.infer<typeof Approval>;

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { SessionId } from "./ids.ts";
 import { Time } from "./session.ts";
 
-/** Why a backup was taken. */
+/** The reason for a backup. */
 export const BACKUP_REASONS = ["timer", "asked", "migration", "restore"] as const;
 
 /** A verified copy of the journal's database. `seq` is the last event in it. */
@@ -12,30 +12,30 @@ export type Backup = z.infer<typeof Backup>;
 const Named = z.object({ id: SessionId, name: z.string() });
 
 /**
- * How a new epoch of the journal came about. Its base is a backup, or what could still be read of the damaged database (`salvaged`),
- * or nothing: then there are only the sessions that were rebuilt.
+ * The start of a new epoch of the journal. Its base is a backup, or the readable part of the damaged database (`salvaged`), or nothing: then only
+ * rebuilt sessions exist.
  */
 export const RestoreReport = z.object({
   why: z.enum(["damaged", "asked"]),
-  /** What was wrong, for people. */
+  /** The damage, described for people. */
   what: z.string(),
   backup: z.nullable(z.object({ name: z.string(), at: Time })),
   salvaged: z.boolean(),
-  /** The last event that is still there, and how many of those before it came out of the damaged database. */
+  /** The last event that still exists, and the number of earlier events read from the damaged database. */
   seq: z.int(),
   recovered: z.int(),
-  /** Events after `seq` that are lost: `until` is the last that is known of, null when nobody knows whether there was one. */
+  /** Lost events after `seq`. `until` is the last one known; null if it is not known whether there were any. */
   lost: z.object({ until: z.nullable(z.int()) }),
   previousEpoch: z.nullable(z.string()),
   sessions: z.object({
-    /** Written again from their files. */
+    /** Rebuilt from their files. */
     rebuilt: z.array(Named),
-    /** Their files were gone: somebody had removed them after the backup. */
+    /** Sessions whose files are gone: they were removed after the backup. */
     removed: z.array(Named),
-    /** Directories that nothing readable describes; they are left as they are. */
+    /** Directories without a readable description; they stay as they are. */
     unreadable: z.array(z.string()),
   }),
-  /** Where the replaced files are. */
+  /** Directory with the replaced files. */
   setAside: z.nullable(z.string()),
 });
 export type RestoreReport = z.infer<typeof RestoreReport>;

@@ -1,4 +1,4 @@
-/** What a session may use in all its runs, and what it did when it came near. */
+/** Budgets: limits of a session over all its runs. */
 import * as z from "zod/mini";
 import { RunNumber, SessionId } from "./ids.ts";
 import { BUDGET_LIMITS } from "./status.ts";
@@ -9,8 +9,8 @@ const whole = z.int().check(z.minimum(1, "a limit of turns or tokens is a whole 
 const amount = z.number().check(z.positive("a limit of minutes or dollars is more than 0"));
 
 /**
- * Turns; minutes in which one of its runs was there; tokens that were read for the first time or written (input, output, what went into a cache;
- * not what came from one again); dollars.
+ * Limits: turns; minutes with a run; tokens that are read for the first time or written (input, output and cache writes, but not cache reads); US
+ * dollars.
  */
 export const Budget = z.object({
   turns: z.optional(whole),
@@ -20,7 +20,7 @@ export const Budget = z.object({
 });
 export type Budget = z.infer<typeof Budget>;
 
-/** Null takes a limit away; what is left out stays as it is, or as configured. */
+/** Null removes a limit. An omitted limit stays as it is, or as configured. */
 export const BudgetRequest = z.object({
   turns: z.optional(z.nullable(whole)),
   minutes: z.optional(z.nullable(amount)),
@@ -31,29 +31,29 @@ export type BudgetRequest = z.infer<typeof BudgetRequest>;
 
 const reached = { run: RunNumber, limit: LimitSchema, used: z.number(), allowed: z.number() };
 
-/** The session whose budget it is, where that is not the session itself: one that started it, directly or through others. */
+/** The ancestor session that owns the exceeded budget, if it is not the session itself. */
 const of = z.optional(z.object({ session: SessionId, name: z.string() }));
 
 export const BUDGET_EVENTS = {
-  /** The limits are others from now on. */
+  /** The budget was changed. */
   "budget.changed": z.object({ budget: Budget }),
-  /** Four fifths of a limit are used; once for each. */
+  /** Four fifths of a limit are used. Recorded once for each limit. */
   "budget.warned": z.object(reached),
-  /** A limit is reached: the run is about to be ended, and none follows by its policy. */
+  /** A limit is reached: the run is about to be stopped, and is not restarted. */
   "budget.exceeded": z.object({ ...reached, of }),
 };
 
 export const BudgetUse = z.object({
   limit: LimitSchema,
   allowed: z.number(),
-  /** What is known; null: nothing is. Of tokens and cost with everything that sessions it started have used. */
+  /** The known usage; null if nothing is known. Tokens and cost include those of sessions that the session started. */
   used: z.nullable(z.number()),
-  /** Without those. A daemon of an older version does not say. */
+  /** Usage without those sessions. Older daemons omit it. */
   own: z.optional(z.nullable(z.number())),
 });
 export type BudgetUse = z.infer<typeof BudgetUse>;
 
-/** A session's limits, each with what is used of it, and the one that ended it. */
+/** A session's limits with their usage, and the limit that ended the session. */
 export const BudgetState = z.object({
   limits: z.array(BudgetUse),
   exceeded: z.nullable(z.object({ limit: LimitSchema, used: z.number(), allowed: z.number(), at: z.string(), of })),

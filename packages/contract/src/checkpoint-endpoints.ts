@@ -1,4 +1,4 @@
-/** The endpoints of checkpoints. `ref` is a workspace, a path in it, or a session that works in it. */
+/** Endpoints of checkpoints. `ref` is a workspace, a path in it, or a session that works in it. */
 import * as z from "zod/mini";
 import { Checkpoint } from "./checkpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -16,7 +16,7 @@ const ERRORS = ["workspace_not_found", "workspace_ambiguous", "workspace_removed
 export const CheckpointDiff = z.extend(DiffStat, {
   diff: z.string(),
   from: z.int(),
-  /** Null: what is there now. */
+  /** Null: the current files. */
   to: z.nullable(z.int()),
 });
 export type CheckpointDiff = z.infer<typeof CheckpointDiff>;

@@ -1,13 +1,13 @@
-/** What `holdfast config` and the program that reads configuration files say to each other; and the shapes of its `--json`. */
+/** Messages between `holdfast config` and the program that reads configuration files, and the shapes of its `--json` output. */
 
 export type ConfigurationSource = "default" | "user" | "project";
 
 export interface ConfiguredValue {
   key: string;
-  /** As TOML has it; null: it is not set, and has no default. */
+  /** The value as in TOML; null: not set, without a default. */
   value: unknown;
   source: ConfigurationSource;
-  /** Where it is written. */
+  /** The file that sets the value. */
   file: string | null;
   line: number | null;
 }
@@ -16,9 +16,9 @@ export interface ConfigurationProblem {
   file: string;
   line: number | null;
   column: number | null;
-  /** Null: the file as a whole. */
+  /** Null: the problem concerns the whole file. */
   key: string | null;
-  /** `problem`: no daemon starts with it; `warning`: it is ignored. */
+  /** `problem`: no daemon starts with it; `warning`: the setting is ignored. */
   level: "problem" | "warning";
   what: string;
   fix: string;
@@ -26,7 +26,7 @@ export interface ConfigurationProblem {
 
 export interface ConfigurationPaths {
   user: string;
-  /** Of the project that the directory is in. */
+  /** File of the project that contains the directory. */
   project: string;
 }
 
@@ -34,18 +34,18 @@ export type ConfigureRequest = { cwd: string } & (
   | { do: "show" | "paths" }
   | { do: "check" }
   | { do: "set"; key: string; value: string; project: boolean }
-  /** A text that is to become the file. */
+  /** Checks a text before it becomes the file. */
   | { do: "check text"; text: string; project: boolean }
 );
 
 export interface ConfigureReply {
   paths: ConfigurationPaths;
-  /** Of `show`. */
+  /** Result of `show`. */
   values?: ConfiguredValue[];
-  /** Of `check` and `check text`. */
+  /** Result of `check` and `check text`. */
   problems?: ConfigurationProblem[];
-  /** Every key with what it takes, for `get` and `set`. */
+  /** Every key with the values it accepts, for `get` and `set`. */
   known?: string[];
-  /** Of `set`: what was written. */
+  /** The value that `set` wrote. */
   written?: ConfiguredValue;
 }

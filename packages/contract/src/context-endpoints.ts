@@ -1,10 +1,10 @@
-/** The endpoints of Working Contexts. */
+/** Endpoints of Working Contexts. */
 import * as z from "zod/mini";
 import { ContextFileSchema, LONGEST_CONTEXT, WorkingContext } from "./context.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { ROUTES } from "./routes.ts";
 
-/** Whose: of a session or a workspace by name, id or id prefix; or of a directory, by its absolute path. One of the two. */
+/** The owner of the context: a session or workspace by name, id or id prefix, or a directory by its absolute path. Exactly one of the two. */
 const TARGET = {
   of: z.optional(z.string().check(z.maxLength(1000, "a name has at most 1,000 characters"))),
   directory: z.optional(z.string().check(z.maxLength(4096, "a directory path has at most 4096 characters"))),
@@ -40,7 +40,10 @@ export const CONTEXT_ENDPOINTS = {
         z.object({
           file: ContextFileSchema,
           text: z.string().check(z.maxLength(LONGEST_CONTEXT, "a file of the Working Context has at most 1,000,000 characters")),
-          /** Of what was read, null for a missing file: refused when it is something else by now. Left out: replaced whatever it is. */
+          /**
+           * Digest of the text that was read, null for a missing file. The write is refused if the file has changed since; without a digest it is
+           * always replaced.
+           */
           digest: z.optional(z.nullable(z.string().check(z.maxLength(200)))),
         }),
       ),

@@ -1,9 +1,9 @@
-/** The Working Context of a directory: four files that travel from one agent to the next, whoever made them. */
+/** The Working Context of a directory: four files that pass from one agent to the next. */
 import * as z from "zod/mini";
 import { Time } from "./session.ts";
 import { CONTEXT_FILES, CONTEXT_STATES } from "./status.ts";
 
-/** Of a file's text; of a longer one its first so many bytes are read. */
+/** Longest text of a file, in bytes; only this much of a longer file is read. */
 export const LONGEST_CONTEXT = 1_000_000;
 
 export const ContextFileSchema = z.enum(CONTEXT_FILES);
@@ -12,24 +12,24 @@ export const ContextFile = z.object({
   name: ContextFileSchema,
   path: z.string(),
   state: z.enum(CONTEXT_STATES),
-  /** Empty for a missing one. */
+  /** Empty if the file is missing. */
   text: z.string(),
-  /** Of the whole file. */
+  /** Size of the whole file. */
   bytes: z.int(),
-  /** The file is longer than what `text` has of it. */
+  /** True if the file is longer than `text`. */
   cut: z.boolean(),
-  /** Of all that is in it: whoever writes says by it what they have read. Null for a missing one. */
+  /** Digest of the whole file. A writer passes it to prove which version it read. Null if the file is missing. */
   digest: z.nullable(z.string()),
   changedAt: z.nullable(Time),
 });
 export type ContextFile = z.infer<typeof ContextFile>;
 
 export const WorkingContext = z.object({
-  /** The directory that it belongs to. */
+  /** The directory that the context belongs to. */
   root: z.string(),
-  /** Where its files are: `.holdfast/context` in it. */
+  /** Directory of the files: `.holdfast/context` in `root`. */
   directory: z.string(),
-  /** False: there is none; its files are all missing. */
+  /** False: the context does not exist, and all its files are missing. */
   exists: z.boolean(),
   files: z.array(ContextFile),
 });

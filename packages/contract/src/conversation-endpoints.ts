@@ -9,21 +9,21 @@ const word = z.string().check(z.maxLength(10_000, "a mode or a model has at most
 
 const ERRORS = ["session_not_found", "session_ambiguous", "not_a_conversation"] as const;
 
-/** `RUN.OFFSET`: a place in a session's transcripts, behind an entry. */
+/** `RUN.OFFSET`: a position in a session's transcripts, after an entry. */
 export const TranscriptCursor = z.string().check(z.regex(/^\d{1,9}\.\d{1,15}$/, "a transcript's cursor is RUN.OFFSET"));
 
 const wholeNumber = z.pipe(z.string().check(z.regex(/^[1-9]\d{0,5}$/)), z.transform(Number));
 
-/** An entry where it is: its run, and the cursor behind it. */
+/** An entry with its run and the cursor after it. */
 export const PlacedEntry = z.object({ run: z.int(), cursor: z.string(), entry: Entry });
 export type PlacedEntry = z.infer<typeof PlacedEntry>;
 
-/** `turn` runs now. `settings`: what can be chosen; null while the agent is not there. */
+/** `turn` is the current turn. `settings`: the available choices; null while the agent is not running. */
 export const Conversation = z.object({
   session: Session,
   turn: z.nullable(z.string()),
   settings: z.nullable(Settings),
-  /** Where its transcript ends now. */
+  /** Current end of the transcript. */
   cursor: z.string(),
 });
 export type Conversation = z.infer<typeof Conversation>;
@@ -46,9 +46,9 @@ export const CONVERSATION_ENDPOINTS = {
       entries: z.array(PlacedEntry),
       cursor: z.string(),
       more: z.boolean(),
-      /** How many pages there are, where one was asked for. */
+      /** Number of pages, if a page was requested. */
       pages: z.nullable(z.int()),
-      /** Lines that could not be read. */
+      /** Number of unreadable lines. */
       damaged: z.int(),
     }),
     errors: [...ERRORS, "usage"],
@@ -95,7 +95,7 @@ export const CONVERSATION_ENDPOINTS = {
       "Interrupts the current turn; its output so far stays. `cancelled` is true if a turn was running. Replies when the turn has ended; an agent that ignores every attempt is an error, with `details.steps`.",
     scope: "driver",
     reach: "own",
-    /** How long the turn may take to end after each step; 0: one step is taken, and nobody looks whether it ended. */
+    /** Time for the turn to end after each step; 0 takes one step and does not wait. */
     body: z.object({ waitMs: z._default(z.int().check(z.minimum(0), z.maximum(60_000)), 6000) }),
     reply: z.object({ session: Session, cancelled: z.boolean(), outcome: z.enum(CANCEL_OUTCOMES), steps: z.array(z.enum(CANCEL_STEPS)) }),
     errors: ["session_not_found", "session_ambiguous", "session_ended", "not_offered", "status_unknown", "cancel_ignored", "host_failed"],

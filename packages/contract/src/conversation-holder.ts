@@ -1,6 +1,6 @@
 /**
- * What is said on the socket of a holder that keeps a conversation, in the frames of every holder's. It outlives the daemon that started it: unknown
- * messages are answered with an error, and fields are only ever added.
+ * Messages on the socket of a holder that keeps a conversation, in the same frames as for every holder. A holder outlives the daemon that started it:
+ * unknown messages get an error, and fields are only ever added.
  */
 import * as z from "zod/mini";
 import { Principal } from "./ids.ts";
@@ -8,12 +8,12 @@ import type { Settings } from "./transcript.ts";
 
 export const CONVERSATION_PROTOCOL = 1;
 
-/** `control` comes first. `id` is answered by a `reply` with the same one. */
+/** `control` comes first. The reply to a message has its `id`. */
 export const ToConversation = z.discriminatedUnion("t", [
   z.object({ t: z.literal("control"), v: z.int() }),
   /**
-   * Words for the agent. The reply comes when they are in the transcript, also where they have been since before: a message is said once.
-   * While a turn runs it is refused (`busy`), unless it is to `steer`.
+   * Text for the agent. The reply comes when the text is in the transcript, also if an earlier prompt put it there: a message is sent once. While a
+   * turn runs the prompt is refused (`busy`), unless `steer` is set.
    */
   z.object({
     t: z.literal("prompt"),
@@ -22,15 +22,15 @@ export const ToConversation = z.discriminatedUnion("t", [
     from: Principal,
     text: z.string(),
     addition: z.nullable(z.string()),
-    /** What the agent is told: the text and its addition, and whose it is where it is no person's. */
+    /** The text for the agent: `text` with its addition, and its sender unless that is a person. */
     words: z.string(),
     steer: z.boolean(),
-    /** A peer's: an agent that takes nothing into a turn is not interrupted for it. Refused then, with `turn_runs`. */
+    /** Set for a message from a peer: it must not interrupt an agent that cannot be steered. The prompt is then refused (`busy`). */
     patient: z.optional(z.boolean()),
   }),
-  /** Ends the turn that runs; what came stays. */
+  /** Cancels the current turn; its output so far stays. */
   z.object({ t: z.literal("cancel"), id: z.int() }),
-  /** Of what was asked with `ask`. One that is over already is no error. */
+  /** Answers an `ask`. Answering a closed one is not an error. */
   z.object({
     t: z.literal("answer"),
     id: z.int(),
@@ -38,14 +38,14 @@ export const ToConversation = z.discriminatedUnion("t", [
     allow: z.boolean(),
     always: z.boolean(),
     by: z.nullable(Principal),
-    /** Why not, for the agent's model. */
+    /** The reason of a denial, for the agent's model. */
     reason: z.optional(z.nullable(z.string())),
   }),
   z.object({ t: z.literal("set"), id: z.int(), mode: z.optional(z.string()), model: z.optional(z.string()) }),
-  /** The agent begins with an empty memory, in the same run; the transcript stays. */
+  /** Clears the agent's memory within the same run; the transcript stays. */
   z.object({ t: z.literal("clear"), id: z.int() }),
   z.object({ t: z.literal("state"), id: z.int() }),
-  /** Writes a note into the transcript, once for each `key`. `words` tell the agent the same, without interrupting it. */
+  /** Writes a note to the transcript, once for each `key`. `words` tell the agent the same without interrupting it. */
   z.object({
     t: z.literal("note"),
     id: z.int(),
@@ -57,7 +57,7 @@ export const ToConversation = z.discriminatedUnion("t", [
 ]);
 export type ToConversation = z.infer<typeof ToConversation>;
 
-/** What a conversation is in the middle of. `ready`: the agent is there, and has told what it can. */
+/** The current state of a conversation. `ready`: the agent is running and has reported its capabilities. */
 export interface ConversationState {
   ready: boolean;
   conversation: string | null;
@@ -77,14 +77,14 @@ export type FromConversation =
       code?: "busy" | "ended" | "not_offered" | "failed";
     };
 
-/** `holder.json` of a conversation, beside the socket and the register: what the holder is to do with the program that `launch` becomes. */
+/** `holder.json` of a conversation, beside the socket and the register: the holder's instructions for the program that `launch` becomes. */
 export interface ConversationOrder {
   cwd: string;
-  /** The agent's own conversation to go on with; null: a new one. */
+  /** The agent's own conversation to continue; null: a new one. */
   conversation: string | null;
-  /** Nothing was said in it: the agent may not have kept it, and begins one that is as good. */
+  /** The conversation is empty. The agent may not have saved it, so the holder may start a new one instead. */
   isEmpty?: boolean | undefined;
-  /** In milliseconds since 1970: before then the agent must not be given it. */
+  /** Milliseconds since 1970. The conversation must not be given to the agent before this time. */
   notBefore?: number | undefined;
   mode: string | null;
   model: string | null;

@@ -9,7 +9,7 @@ test("a cursor survives writing and reading", () => {
 });
 
 test.each(["", ":", "x", ":1", "x:", "-1", "1.5", "1e3", " 1", "1 ", "1\n", "a:b:1", "A:1", "0x10", "9".repeat(16), "٣"])(
-  "%j is no cursor",
+  "%j is not a cursor",
   (text) => {
     expect(parseCursor(text)).toBeUndefined();
   },

@@ -1,4 +1,4 @@
-/** A place in the journal: everything up to and including `seq` of `epoch` has been seen. */
+/** A position in the journal: everything up to and including `seq` of `epoch` has been seen. */
 export interface Cursor {
   epoch: string;
   seq: number;
@@ -8,7 +8,7 @@ export function formatCursor(cursor: Cursor): string {
   return `${cursor.epoch}:${cursor.seq}`;
 }
 
-/** `EPOCH:SEQ`, or `SEQ` alone for the current epoch; undefined when it is neither. */
+/** Parses `EPOCH:SEQ`, or `SEQ` alone for the current epoch; undefined if the text is neither. */
 export function parseCursor(text: string): { epoch: string | undefined; seq: number } | undefined {
   const match = /^(?:([a-z0-9]+):)?(\d{1,15})$/.exec(text);
   if (!match) return undefined;

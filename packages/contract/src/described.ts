@@ -1,24 +1,24 @@
 /**
- * A tool call in one line, derived from its name and from the very input that will be executed. What an agent calls it is its own words,
- * and marked so. No schema library here: the CLI's hot path loads this file.
+ * Describes a tool call in one line, derived from its name and from the exact input that will be executed. The agent's own title is marked as such.
+ * No schema library here: the CLI's hot path loads this file.
  */
 import { inOneLine, ONE_LINE, visible } from "./visible.ts";
 
-/** Arguments that name a file, by the names that agents give them. */
+/** Arguments that name a file, as agents call them. */
 export const PATHS = ["file_path", "filePath", "filepath", "absolute_path", "notebook_path", "path"];
 
 const COMMANDS = ["command", "cmd"];
 
-/** What a tool's arguments are mostly about: the first of these that is there. */
+/** The main argument of a tool: the first of these that exists. */
 const TELLING = [...COMMANDS, ...PATHS, "url", "pattern", "query", "prompt", "question", "plan"];
 
-/** Of a command: an agent's own words about it, and how long it may take. Neither changes what is done. */
+/** Arguments of a command that do not change what it does: the agent's comment on it, and its time limit. */
 const BESIDE_A_COMMAND = ["description", "justification", "timeout", "timeout_ms"];
 
-/** The tools of agents that run a command, and the kind that protocols call it. Of any other tool, no argument is known to change nothing. */
+/** Tools of agents that run a command, and the kind that protocols use for them. For other tools every argument may matter. */
 const SHELLS = /^(bash|shell|execute|run_shell_command|exec_command|local_shell)$/i;
 
-/** How much of an argument is in the line that is not what the tool is mostly about. */
+/** Longest text of an argument other than the main one. */
 const MOST_OF_ONE = 120;
 
 export function tellingOf(input: unknown): { key: string; text: string } | undefined {
@@ -30,7 +30,7 @@ export function tellingOf(input: unknown): { key: string; text: string } | undef
   return undefined;
 }
 
-/** `asks`: it is the agent's own tool for questions, which executes nothing. In any other, `questions` is an argument like the rest. */
+/** `asks`: the tool is the agent's own for questions, which executes nothing. In any other tool, `questions` is an ordinary argument. */
 export function describeTool(
   { name, input }: { name: string; input: unknown },
   { asks = false, most = ONE_LINE }: { asks?: boolean; most?: number } = {},
@@ -47,7 +47,7 @@ interface Change {
   new: string;
 }
 
-/** What an agent asks for in a protocol. `title` is its own words for it, which may say anything. */
+/** Describes an agent's request over a protocol. `title` is the agent's own text and may say anything. */
 export function describeCall(
   call: { name: string; title: string; input: unknown; changes?: readonly Change[] | undefined },
   most = ONE_LINE,
@@ -59,17 +59,17 @@ export function describeCall(
   return isSaid(words, derived) ? derived : `${derived} · in the agent's words: “${words}”`;
 }
 
-/** As an entry of a transcript asks for it. */
+/** Describes a request from an entry of a transcript. */
 export function describeAsk(
   entry: { kind: string; name?: string | undefined; title: string; input?: unknown; changes?: readonly Change[] | undefined },
   most = ONE_LINE,
 ): string {
-  // What is of no kind is known by its name, where it has one.
+  // A tool without a kind is described by its name, if it has one.
   const name = entry.kind === "other" ? (entry.name ?? entry.kind) : entry.kind;
   return describeCall({ name, title: entry.title, input: entry.input, changes: entry.changes }, most);
 }
 
-/** Whether the words add nothing: agents mostly repeat the command in them. */
+/** True if the title adds nothing: most agents repeat the command in it. */
 function isSaid(words: string, derived: string): boolean {
   const bare = words.replaceAll("`", "").trim();
   return bare === "" || derived === bare || derived.endsWith(`: ${bare}`);
@@ -88,7 +88,7 @@ function argumentsLine(input: unknown, tool: string): string {
   return [telling.text, ...others.map(([key, value]) => `${key}: ${inOneLine(textOf(value), MOST_OF_ONE)}`)].join(" · ");
 }
 
-/** Of a tool that asks: the questions, each with its choices. */
+/** The questions of a question tool, each with its choices. */
 function questionsIn(input: unknown): string | undefined {
   const questions = fieldOf(input, "questions");
   if (!Array.isArray(questions) || questions.length === 0) return undefined;
@@ -113,7 +113,7 @@ function linesIn(text: string | null): number {
   return text === null || text === "" ? 0 : text.replace(/\n$/, "").split("\n").length;
 }
 
-/** A change to a file as lines of a diff, in whole: what goes, then what comes. */
+/** A complete change to a file as lines of a diff: first the removed lines, then the added ones. */
 export function changeLines({ path, old, new: now }: Change): string[] {
   const lines = (text: string | null, mark: string) =>
     text === null || text === ""
@@ -125,7 +125,7 @@ export function changeLines({ path, old, new: now }: Change): string[] {
   return [`${visible(path)}${old === null ? " (new)" : ""}`, ...lines(old, "-"), ...lines(now, "+")];
 }
 
-/** Of a tool that replaces a text in a file, by the names that agents give the arguments; undefined: it is another. */
+/** The change that a tool makes to a file, by the argument names that agents use; undefined for other tools. */
 export function changeIn(input: unknown): { change: Change; keys: string[] } | undefined {
   const pathKey = PATHS.find((key) => typeof fieldOf(input, key) === "string");
   const newKey = ["new_string", "newString", "new_text", "content"].find((key) => typeof fieldOf(input, key) === "string");

@@ -7,13 +7,13 @@ import { flag, wholeNumber } from "./wire.ts";
 
 const ERRORS = ["session_not_found", "session_ambiguous"] as const;
 
-/** `files` are none where nobody knows where the agent writes, or it wrote nothing. Offsets are those of all files one after the other. */
+/** `files` is empty if the agent's files are not known, or if it wrote none. Offsets count over all files in sequence. */
 export const AgentTranscript = z.object({
   session: z.string(),
   files: z.array(z.string()),
   text: z.string(),
   from: z.int(),
-  /** Where it goes on. */
+  /** Offset of the next part. */
   next: z.int(),
   bytes: z.int(),
 });
@@ -39,7 +39,7 @@ export const DIGEST_ENDPOINTS = {
       since: z.optional(Time),
       limit: z._default(z.pipe(z.string().check(z.regex(/^\d{1,4}$/)), z.transform(Number)), 50),
     }),
-    /** `more`: how many others there are. */
+    /** `more`: number of digests beyond the limit. */
     reply: z.object({ digests: z.array(Digest), more: z.int() }),
     errors: [],
   },
@@ -48,7 +48,7 @@ export const DIGEST_ENDPOINTS = {
     summary: "Records that the caller viewed a session up to that cursor, at most once a minute.",
     scope: "observer",
     reach: "own",
-    /** Both as a digest says them; left out, as they are now. */
+    /** Both values come from a digest; by default the current ones are used. */
     body: z.object({ upTo: z.optional(z.int()), head: z.optional(z.nullable(CommitHash)) }),
     reply: Session,
     errors: ERRORS,

@@ -1,4 +1,4 @@
-/** What happened in a session since somebody last looked at it, and what its agent said last. */
+/** Digests: the news of a session since a person last viewed it, and its agent's last answer. */
 import * as z from "zod/mini";
 import { Approval } from "./approval.ts";
 import { Principal, RunNumber } from "./ids.ts";
@@ -7,18 +7,18 @@ import { Session, Time } from "./session.ts";
 import { Spent } from "./spent.ts";
 import { Task } from "./task.ts";
 
-/** Of an agent's answer the journal keeps so many characters; what is longer ends there, and says so. */
+/** Longest answer of an agent that the journal keeps, in characters; a longer one is cut and marked. */
 export const LONGEST_REPLY = 200_000;
 
-/** A commit, as git writes it. */
+/** A commit hash, as git writes it. */
 export const CommitHash = z.string().check(z.regex(/^[0-9a-f]{40,64}$/));
 
 export const DIGEST_EVENTS = {
-  /** The actor has seen all up to `upTo`; `head`: what was checked out where the session works, if that is known. */
+  /** The actor has seen everything up to `upTo`. `head`: the commit that was checked out in the session's directory, if known. */
   "session.looked_at": z.object({ upTo: z.int(), head: z.nullable(CommitHash) }),
-  /** The agent told what it said at the end of a turn. `toldAt`: when; `cut`: it is longer, and was kept in part. */
+  /** The agent reported its answer at the end of a turn. `toldAt`: when; `cut`: the answer was longer and was kept in part. */
   "session.replied": z.object({ run: RunNumber, turn: z.int(), toldAt: Time, reply: z.string(), cut: z.boolean() }),
-  /** The agent told why a turn of it failed. */
+  /** The agent reported why its turn failed. */
   "session.turn_failed": z.object({ run: RunNumber, turn: z.int(), toldAt: Time, why: z.string() }),
 };
 
@@ -26,12 +26,12 @@ export const DigestTurn = z.object({
   turn: z.int(),
   run: RunNumber,
   beganAt: Time,
-  /** Null: it goes on. */
+  /** Null: the turn is still running. */
   endedAt: z.nullable(Time),
 });
 export type DigestTurn = z.infer<typeof DigestTurn>;
 
-/** `turn_failed` in the agent's own words; `rate_limit` with what it says of it. */
+/** `turn_failed` and `rate_limit` have the agent's own text. */
 export const Trouble = z.object({
   at: Time,
   kind: z.enum(["turn_failed", "rate_limit", "not_recorded", "memory", "budget"]),
@@ -39,7 +39,7 @@ export const Trouble = z.object({
 });
 export type Trouble = z.infer<typeof Trouble>;
 
-/** A run that began, or ended: `began` is the first one. */
+/** The start or end of a run; `began` is the first start. */
 export const RunNews = z.object({
   at: Time,
   run: RunNumber,
@@ -51,21 +51,21 @@ export type RunNews = z.infer<typeof RunNews>;
 export const Commit = z.object({ hash: CommitHash, at: z.string(), author: z.string(), subject: z.string() });
 export type Commit = z.infer<typeof Commit>;
 
-/** What git says of the directory. Of `commits` and `files` the first fifty; the numbers are of all. */
+/** Git's view of the directory. `commits` and `list` have the first fifty entries; the numbers count all. */
 export const WorkDone = z.object({
   directory: z.string(),
   branch: z.nullable(z.string()),
   head: z.nullable(CommitHash),
   commitCount: z.int(),
   commits: z.array(Commit),
-  /** Null: not asked for. `untilTurn`: as of the checkpoint at the end of that turn; null: as it is now, uncommitted or not. */
+  /** Null: not requested. `untilTurn`: the state at the checkpoint of that turn's end; null: the current state, committed or not. */
   changed: z.nullable(
     z.object({
       files: z.int(),
       insertions: z.int(),
       deletions: z.int(),
       untilTurn: z.nullable(z.int()),
-      /** Of a binary or a new file nobody counted lines: null. */
+      /** Null for binary and new files, whose lines are not counted. */
       list: z.array(z.object({ path: z.string(), insertions: z.nullable(z.int()), deletions: z.nullable(z.int()) })),
     }),
   ),
@@ -75,38 +75,38 @@ export type WorkDone = z.infer<typeof WorkDone>;
 /** Lists are oldest first. */
 export const Digest = z.object({
   session: Session,
-  /** `looked`: since who asks last looked; `asked`: since the time that was given; `began`: since the session did. */
+  /** Start of the digest. `looked`: the caller's last view; `asked`: the given time; `began`: the session's start. */
   since: z.object({ seq: z.int(), at: Time, why: z.enum(["looked", "asked", "began"]) }),
-  /** The place in the journal that it tells of things up to. */
+  /** Journal position up to which the digest reports. */
   upTo: z.int(),
-  /** Whether there is any. */
+  /** True if there is news. */
   news: z.boolean(),
   turns: z.object({ began: z.int(), ended: z.int(), workedMs: z.number(), list: z.array(DigestTurn) }),
   answers: z.array(z.object({ turn: z.int(), run: RunNumber, at: Time, text: z.string(), cut: z.boolean() })),
   messages: z.array(Message),
-  /** Those that began or ended since. */
+  /** Tasks that began or ended since. */
   tasks: z.array(Task),
-  /** What was asked or answered since, and whatever waits. */
+  /** Approvals that were requested or answered since, and all open ones. */
   approvals: z.array(Approval),
   troubles: z.array(Trouble),
-  /** Of models; null: nothing that anybody told. */
+  /** Model usage; null if nothing was reported. */
   spent: z.nullable(Spent),
   runs: z.array(RunNews),
   checkpoints: z.array(z.object({ number: z.int(), at: Time, turn: z.nullable(z.int()), files: z.int() })),
   handovers: z.array(z.object({ at: Time, by: Principal, to: z.nullable(z.string()), note: z.nullable(z.string()) })),
-  /** Null: it does not work in a git repository. */
+  /** Null: the session does not work in a git repository. */
   work: z.nullable(WorkDone),
-  /** There is more than is told: these are the newest. */
+  /** True if the lists are incomplete; they hold the newest items. */
   more: z.boolean(),
 });
 export type Digest = z.infer<typeof Digest>;
 
-/** `source`: by what it is known: the agent's `hook`, or its own `transcript`. */
+/** `source`: the agent's `hook`, or its own `transcript`. */
 export const LastReply = z.object({
   session: Session,
   reply: z.string(),
   cut: z.boolean(),
-  /** Null: nobody noted it. */
+  /** Null: the time is not known. */
   at: z.nullable(Time),
   turn: z.nullable(z.int()),
   source: z.enum(["hook", "transcript"]),

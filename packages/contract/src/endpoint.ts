@@ -3,9 +3,9 @@ import type { ErrorCode } from "./errors.ts";
 import type { Scope } from "./scopes.ts";
 
 /**
- * One endpoint as data. The server binds it, the SDK calls it, openapi.json describes it; none of them repeats it.
- * `params` are the `:names` of the path. `reply` is JSON, or a stream: "events" is SSE of journal events, "entries" of a transcript's, "socket" the same over
- * WebSocket, "bytes" raw output, "terminal" an upgrade to frames of the holder protocol.
+ * One endpoint as data. The server binds it, the SDK calls it, openapi.json describes it; none of them repeats it. `params` are the `:names` of the
+ * path. `reply` is JSON or a stream: "events" is SSE of journal events, "entries" SSE of transcript entries, "socket" events over a WebSocket,
+ * "bytes" raw output, "terminal" an upgrade to frames of the holder protocol.
  */
 export interface Endpoint {
   method: "GET" | "POST" | "PATCH" | "DELETE";
@@ -13,13 +13,14 @@ export interface Endpoint {
   summary: string;
   scope: Scope;
   /**
-   * What a session's own token may do here: `own`, with itself and its descendants only; `any`, as everybody of its scope; `children`, with its
-   * descendants and not with itself, whatever scope it takes of others. Without it the endpoint is closed to sessions. A `:ref` under /sessions is narrowed by the binding, anything else by the handler.
+   * Rights of a session's own token. `own`: only itself and its descendants. `any`: the same as every principal of its scope. `children`: its
+   * descendants but not itself, whatever the scope is for others. Without it the endpoint is closed to sessions. The binding checks a `:ref` under
+   * /sessions; the handler checks everything else.
    */
   reach?: "own" | "any" | "children";
   query?: z.ZodMiniObject;
   body?: z.ZodMiniObject;
-  /** Its body holds text or an environment: it may have 32 MB, not 1 MB. */
+  /** The body contains text or an environment: its limit is 32 MB instead of 1 MB. */
   takesText?: true;
   /** Fields of the body whose strings may contain NUL; no other string of a request may. */
   verbatim?: readonly string[];
@@ -29,7 +30,7 @@ export interface Endpoint {
   errors: readonly ErrorCode[];
 }
 
-/** Of what names a session. */
+/** Errors of every endpoint that names a session. */
 export const SESSION_ERRORS = ["session_not_found", "session_ambiguous"] as const;
 
 type PathParams<P extends string> = P extends `${string}:${infer Name}/${infer Rest}`
@@ -42,14 +43,14 @@ type Input<E extends Endpoint> = ([PathParams<E["path"]>] extends [never] ? unkn
   (E["query"] extends z.ZodMiniObject ? { query?: Query<E["query"]> } : unknown) &
   (E["body"] extends z.ZodMiniObject ? { body: z.input<E["body"]> } : unknown);
 
-/** A caller may give what the wire carries (`"a,b"`, `"true"`) or what it means (`["a", "b"]`, `true`). */
+/** A caller may pass the wire format (`"a,b"`, `"true"`) or the value (`["a", "b"]`, `true`). */
 type Query<S extends z.ZodMiniObject> = { [K in keyof z.input<S>]: z.input<S>[K] | (K extends keyof z.output<S> ? z.output<S>[K] : never) };
 
-/** What a caller passes. */
+/** The arguments of a call. */
 export type CallOf<E extends Endpoint> = Input<E>;
-/** What a JSON endpoint answers. */
+/** The reply of a JSON endpoint. */
 export type ReplyOf<E extends Endpoint> = E["reply"] extends z.ZodMiniType ? z.infer<E["reply"]> : never;
-/** What a handler gets after validation. */
+/** A validated request, as a handler receives it. */
 export interface RequestOf<E extends Endpoint> {
   params: Record<PathParams<E["path"]>, string>;
   query: E["query"] extends z.ZodMiniObject ? z.infer<E["query"]> : Record<never, never>;

@@ -51,7 +51,7 @@ interface Schema {
   oneOf?: Schema[];
 }
 
-/** Each string and list in a body, with where it is. */
+/** Each string and list in a body, with its position. */
 function partsOf(schema: Schema | undefined, at = ""): [string, Schema][] {
   if (!schema) return [];
   if (schema.$ref) return partsOf(DOCUMENT.components.schemas[schema.$ref.split("/").at(-1) ?? ""], at);
@@ -72,7 +72,7 @@ const bodies = endpoints.map(([name, endpoint]) => {
 });
 
 test("every string and list of a body has its own limit or a general one (mend 9)", () => {
-  /** By a rule of their own: bytes of a prompt, of an argument, of a command. An environment is as large as the body. */
+  /** Fields with their own rule: the bytes of a prompt, an argument or a command. An environment may be as large as the body. */
   const ruled = /^(prompt|env\.\*|(command|args)(\[\])?)$/;
   for (const { name, parts } of bodies) {
     const unlimited = parts.flatMap(([at, { type, maxLength, maxItems, enum: words, const: word, pattern, format }]) => {

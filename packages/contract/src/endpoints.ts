@@ -34,13 +34,16 @@ import { USAGE_ENDPOINTS } from "./usage-endpoints.ts";
 import { flag, list, wholeNumber } from "./wire.ts";
 import { WORKSPACE_ENDPOINTS } from "./workspace-endpoints.ts";
 
-// Without words of its own, zod/mini says of everything only that it is invalid.
+// Without a locale, zod/mini reports every error only as invalid input.
 z.config(en());
 
-/** A sentence of its own is told as it is (`sentence` in the daemon's `bind.ts`): it begins with a small letter, as none of the library's does. */
+/**
+ * Custom messages are shown unchanged (`sentence` in the daemon's `bind.ts`). They begin with a lower-case letter, unlike all messages of the
+ * library.
+ */
 const text = z.string().check(z.maxLength(10_000, "a name, a role or an objective has at most 10,000 characters"));
 
-/** Which sessions a verb means. Names win over filters; without either it is what the verb says. */
+/** Selects sessions for a command. Names take precedence over filters; without either the command decides. */
 export const Selection = z.object({
   names: z.optional(list),
   all: flag,
@@ -49,31 +52,31 @@ export const Selection = z.object({
 });
 export type Selection = z.infer<typeof Selection>;
 
-/** An agent that can be started, and what was found of it on this machine. */
+/** An agent that can be started, and its installation on this machine. */
 export const AgentInfo = z.object({
   name: z.string(),
   description: z.string(),
   kind: z.enum(["terminal", "shell"]),
   /** Null: its program is not on the PATH. */
   path: z.nullable(z.string()),
-  /** Null: it was not found, not asked, or does not say. */
+  /** Null: not found, not asked, or not reported by the program. */
   version: z.nullable(z.string()),
-  /** Where its version is newer than the one by which the rules for its status were made. */
+  /** Set if the agent's version is newer than the one its status rules were made for. */
   newer: z.nullable(Newer),
-  /** Its version is not known yet: it was asked and has not said so in the time that was given. */
+  /** The version is not known yet: the program did not answer within the given time. */
   asking: z.boolean(),
-  /** False: never tried with the real program; no status beyond that of its process. */
+  /** False: never tested with the real program; its status is only that of its process. */
   tested: z.boolean(),
-  /** From config.toml. */
+  /** Defined in config.toml. */
   own: z.boolean(),
   takesPrompt: z.boolean(),
   resumes: z.boolean(),
-  /** The program that speaks the Agent Client Protocol for it; null: there is none, or it was not found. */
+  /** Program that speaks the Agent Client Protocol for the agent; null: there is none, or it was not found. */
   structured: z.nullable(z.string()),
 });
 export type AgentInfo = z.infer<typeof AgentInfo>;
 
-/** Whether the machine is kept from falling asleep now, by which program, and what keeps it from that. */
+/** Whether sleep is prevented now, by which program, and why not. */
 export const KeptAwake = z.object({ active: z.boolean(), by: z.nullable(z.string()), trouble: z.nullable(z.string()) });
 export type KeptAwake = z.infer<typeof KeptAwake>;
 
@@ -89,38 +92,38 @@ export const DaemonStatus = z.object({
   machine: z.string(),
   epoch: z.string(),
   seq: z.int(),
-  /** `lost`: of those that have ended, how many a restore would bring back. */
+  /** `lost`: number of ended sessions that a restore would bring back. */
   sessions: z.object({ running: z.int(), ended: z.int(), lost: z.int() }),
-  /** The newest, when it was taken in this life of the daemon or before; null without any. */
+  /** The newest backup; null: there is none. */
   backup: z.nullable(Backup),
-  /** How the epoch came about, where a restore began it. */
+  /** The restore that began the current epoch, if any. */
   restored: z.nullable(z.extend(RestoreReport, { at: Time })),
-  /** Over TCP; null when it was not asked for. */
+  /** The TCP address; null: not requested. */
   listen: z.nullable(Listening),
-  /** With other users of this machine; null when it was not asked for. */
+  /** The socket for other users of this machine; null: not requested. */
   share: z.nullable(Sharing),
-  /** Null: it is not wanted (keep_awake in config.toml). */
+  /** Null: not enabled (keep_awake in config.toml). */
   keepAwake: z.nullable(KeptAwake),
-  /** What in the configuration means nothing, in words. */
+  /** Settings that have no effect, as sentences. */
   warnings: z.array(z.string()),
-  /** Who asks, and what they may do. */
+  /** The caller and its scope. */
   actor: Principal,
   scope: ScopeSchema,
   tmux: z.nullable(z.object({ path: z.string(), version: z.string(), socket: z.string(), pid: z.nullable(z.int()) })),
 });
 export type DaemonStatus = z.infer<typeof DaemonStatus>;
 
-/** `unread`: how many messages wait for whoever asks. */
+/** `unread`: number of messages that wait for the caller. */
 export const SessionList = z.object({ cursor: z.string(), sessions: z.array(Session), unread: z.int() });
 export type SessionList = z.infer<typeof SessionList>;
 
 const Stopped = z.object({ session: Session, killed: z.array(z.object({ pid: z.int(), name: z.string(), signal: z.string() })) });
 
-/** `tree`: what descends from it and was stopped with it, where that was asked for. */
+/** `tree`: descendants that were stopped too, if requested. */
 export const StopReply = z.extend(Stopped, { tree: z.array(Stopped) });
 export type StopReply = z.infer<typeof StopReply>;
 
-/** What the next run does: goes on with a conversation, begins a new one, or runs the same command again. */
+/** How the next run begins: it continues a conversation, begins a new one, or runs the same command again. */
 export const ResumedSchema = z.enum(["conversation", "fresh", "command"]);
 export type Resumed = z.infer<typeof ResumedSchema>;
 
@@ -162,7 +165,7 @@ export const ENDPOINTS = {
       graceMs: z._default(z.number().check(z.minimum(0)), 5000),
       why: z._default(z.enum(["asked", "replaced"]), "asked"),
     }),
-    /** `orphans`: what ran without a record and was ended with the rest. */
+    /** `orphans`: processes without a record that were stopped too. */
     reply: z.object({ pid: z.int(), stopped: z.array(Session), orphans: z.array(Orphan) }),
     errors: ["stop_incomplete"],
   },
@@ -184,7 +187,7 @@ export const ENDPOINTS = {
     takesText: true,
     closedToSessions: CLOSED_TO_SESSIONS,
     body: SpawnBody,
-    /** `notes`: what whoever asked should know of the workspace that was made for it. */
+    /** `notes`: remarks for the caller on the new workspace. */
     reply: z.extend(Session, { notes: z.array(z.string()) }),
     errors: SPAWN_ERRORS,
   },
@@ -194,7 +197,7 @@ export const ENDPOINTS = {
     scope: "driver",
     takesText: true,
     body: SpawnBody,
-    /** Of a new worktree: its repository, and the branch that it would be on. */
+    /** For a new worktree: its repository and branch. */
     reply: z.object({ repository: z.nullable(z.string()), branch: z.nullable(z.string()) }),
     errors: SPAWN_ERRORS,
   },
@@ -235,14 +238,14 @@ export const ENDPOINTS = {
       fresh: z._default(z.boolean(), false),
       conversation: z.optional(text),
       budget: z.optional(BudgetRequest),
-      /** Variables that take the place of those of the same name, in this run and those after it. */
+      /** Variables to add or replace, in this run and all later ones. */
       env: SpawnBody.shape.env,
-      /** Hands the first prompt over once more. Without it no run is handed it a second time. */
+      /** Send the first prompt again. By default it is sent only once per session. */
       repeatPrompt: z._default(z.boolean(), false),
-      /** How long to wait until its agent is up; 0 does not wait. */
+      /** Longest wait for the agent to start; 0 does not wait. */
       waitMs: z._default(z.int().check(z.minimum(0), z.maximum(60_000)), 0),
     }),
-    /** `state`: how far the run has come. `lines`: the last lines of one that has ended already. */
+    /** `state`: progress of the run's start. `lines`: the last lines of output, if the run has already ended. */
     reply: z.extend(Session, {
       resumed: ResumedSchema,
       prompt: z.nullable(z.enum(PROMPT_FATES)),
@@ -319,7 +322,7 @@ export const ENDPOINTS = {
     ...ROUTES.listAgents,
     summary:
       "The agents that can be started, searched on the caller's PATH. With `versions` each is asked for its version, for at most `waitMs`.",
-    // Asking one for its version runs it, and the caller says where it is looked for: whoever may do that may as well start it.
+    // Asking for a version runs the program, on a PATH that the caller chooses. That needs the same right as starting an agent.
     scope: "driver",
     reach: "any",
     query: z.object({ path: z.optional(z.string()), home: z.optional(z.string()), versions: flag, waitMs: z.optional(wholeNumber) }),

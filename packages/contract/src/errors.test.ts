@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ERRORS, type ErrorCode, HoldfastError, unwritable } from "./errors.ts";
 
-/** Scripts branch on these: a line may be added, none may change. */
+/** Scripts depend on these codes: entries may be added, but none may change. */
 const EXIT_CODES: Record<string, number> = {
   internal: 1,
   usage: 2,
@@ -61,7 +61,7 @@ test("an error survives the wire", () => {
 });
 
 test.each([{}, { code: "of_a_newer_daemon", message: "new" }, { code: "constructor" }, { code: "toString", message: "x" }])(
-  "a body that we do not understand (%j) is an internal error",
+  "an unknown error body (%j) is an internal error",
   (body) => {
     expect(HoldfastError.fromBody(body)).toMatchObject({ code: "internal", exitCode: 1 });
   },
@@ -75,7 +75,7 @@ test.each([
   ["home_read_only", { code: "ERR_SQLITE_ERROR", errcode: 8 | (4 << 8) }],
   ["internal", { code: "ENOSPC", syscall: "watch" }],
   ["internal", { code: "ERR_SQLITE_ERROR", errcode: 5 }],
-] as const)("what cannot be written is %s: %j", (code, thrown) => {
+] as const)("a failed write is %s: %j", (code, thrown) => {
   const error = HoldfastError.from(Object.assign(new Error("as the system says it"), thrown));
   expect(error.code).toBe(code);
   expect(unwritable(error) !== undefined).toBe(code !== "internal");

@@ -1,7 +1,6 @@
 /**
- * Every way Holdfast can fail, as data: one code, one HTTP status, one CLI exit code.
- * Exit codes are stable: scripts branch on them. docs/ERRORS.md is generated from this table.
- * No schema library here: the CLI's hot path loads this file.
+ * All errors of Holdfast as data: one code, one HTTP status, one CLI exit code. Exit codes are stable, because scripts depend on them. docs/ERRORS.md
+ * is generated from this table. No schema library here: the CLI's hot path loads this file.
  */
 export const ERRORS = {
   internal: { http: 500, exit: 1, what: "A defect or an unexpected condition. The daemon's log has details." },
@@ -233,7 +232,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** What a failed request carries over the wire and what `--json` prints on standard error. */
+/** The error in a failed reply, and on standard error with `--json`. */
 export interface ErrorBody {
   code: ErrorCode;
   message: string;
@@ -252,17 +251,17 @@ interface More {
 export class HoldfastError extends Error {
   override readonly name: string = "HoldfastError";
   readonly code: ErrorCode;
-  /** What to do next, as a sentence or a command. */
+  /** The next step, as a sentence or a command. */
   declare readonly hint: string | undefined;
-  /** Names that were meant perhaps: for `session_not_found` and `session_ambiguous`. */
+  /** Similar names, with `session_not_found` and `session_ambiguous`. */
   declare readonly candidates: string[] | undefined;
-  /** What a program needs to go on; which, the table above says. */
+  /** Data for programs; the table above describes it for each code. */
   declare readonly details: Record<string, unknown> | undefined;
 
   constructor(code: ErrorCode, message: string, more: More = {}) {
     super(message, more.cause === undefined ? undefined : { cause: more.cause });
     this.code = code;
-    // What there is nothing of is not there: an error is also read by people, as Node prints it.
+    // Undefined fields are omitted, because Node prints all fields of an error.
     if (more.hint !== undefined) this.hint = more.hint;
     if (more.candidates !== undefined) this.candidates = more.candidates;
     if (more.details !== undefined) this.details = more.details;
@@ -286,18 +285,18 @@ export class HoldfastError extends Error {
     };
   }
 
-  /** The error behind a failed reply; a body of a code we do not know (a newer daemon's) becomes `internal`. */
+  /** The error of a failed reply. An unknown code, as from a newer daemon, becomes `internal`. */
   static fromBody(body: Partial<Omit<ErrorBody, "code">> & { code?: string }): HoldfastError {
     return errorOfBody(body);
   }
 
-  /** Wraps whatever was thrown; a HoldfastError stays itself. */
+  /** Wraps any thrown value; a HoldfastError is returned unchanged. */
   static from(thrown: unknown): HoldfastError {
     return wrapped(thrown);
   }
 }
 
-// Apart from the class: one that names itself inside is given another name by the bundler, which people would read in every trace.
+// Outside the class: the bundler renames a class that refers to itself, and the new name would appear in every stack trace.
 function errorOfBody({ code: name, message, ...more }: Parameters<typeof HoldfastError.fromBody>[0]): HoldfastError {
   const code = name !== undefined && Object.hasOwn(ERRORS, name) ? (name as ErrorCode) : "internal";
   return new HoldfastError(code, message ?? "the daemon gave no reason", more);
@@ -313,15 +312,15 @@ function wrapped(thrown: unknown): HoldfastError {
 const SQLITE_READONLY = 8;
 const SQLITE_FULL = 13;
 
-/** Sockets are not in the home, and may be on another disk. */
+/** Sockets are outside the home, and may be on another disk. */
 const SOCKETS = /\.sock$|\/holdfast-\d+(\/|$)/;
 
-/** What keeps everything from working here, and is not the fault of what was tried: no room, no descriptors. Undefined for anything else. */
+/** An error that blocks everything and is not the caller's fault: a full disk or no file descriptors. Undefined for anything else. */
 export function knownCause(thrown: unknown): HoldfastError | undefined {
   return unwritable(thrown) ?? withoutDescriptors(thrown);
 }
 
-/** No file can be opened any more, by this process or the machine; undefined for anything else. */
+/** Out of file descriptors, in this process or on the machine; undefined for anything else. */
 function withoutDescriptors(thrown: unknown): HoldfastError | undefined {
   const { code } = (thrown ?? {}) as { code?: unknown };
   if (code !== "EMFILE" && code !== "ENFILE") return undefined;
@@ -332,12 +331,12 @@ function withoutDescriptors(thrown: unknown): HoldfastError | undefined {
   });
 }
 
-/** A full disk or a read-only home, as Node and SQLite say it, as the error to tell; undefined for anything else. */
+/** A full disk or a read-only home, as Node and SQLite report it, as a HoldfastError; undefined for anything else. */
 export function unwritable(thrown: unknown): HoldfastError | undefined {
   if (thrown instanceof HoldfastError) return thrown.httpStatus === ERRORS.disk_full.http ? thrown : undefined;
   const { code, errcode, syscall, path, address } = (thrown ?? {}) as Record<string, unknown>;
   const sqlite = typeof errcode === "number" ? errcode & 0xff : undefined;
-  // The kernel also says ENOSPC when it has no room for another watch.
+  // The kernel also reports ENOSPC when it is out of inotify watches.
   const isFull = (code === "ENOSPC" || code === "EDQUOT") && syscall !== "watch";
   const place = String(path ?? address ?? "");
   if (isFull && SOCKETS.test(place)) {

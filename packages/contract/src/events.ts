@@ -36,22 +36,22 @@ import { WORKSPACE_EVENTS } from "./workspace.ts";
 const Row = z.record(z.string(), z.union([z.string(), z.number(), z.null()]));
 
 /**
- * Facts in the journal, in the past tense. A type's data only ever gains optional fields; what would break a reader
- * gets a new `v`. Readers ignore types and fields they do not know. docs/EVENTS.md has a line for each.
+ * Facts in the journal, in the past tense. The data of a type only gains optional fields; a breaking change gets a new `v`. Readers ignore unknown
+ * types and fields. docs/EVENTS.md has a line for each type.
  */
 export const EVENTS = {
   "daemon.started": z.object({ pid: z.int(), version: z.string(), node: z.string(), boot: z.optional(z.string()) }),
   "daemon.stopped": z.object({ pid: z.int(), why: z.enum(["asked", "replaced", "signal", "restore"]) }),
-  /** Over TCP from now on, or, with null, no longer. */
+  /** The daemon listens on a TCP address; null: no longer. */
   "daemon.listening": z.object({ address: z.nullable(z.string()), public: z.boolean() }),
-  /** By a second socket, to users of the group, from now on; or, with null, no longer. */
+  /** The daemon opened a second socket for users of the group; null: no longer. */
   "daemon.shared": z.object({ group: z.nullable(z.string()), socket: z.string() }),
-  /** Only the hash of its text is kept, here and everywhere. */
+  /** Only the hash of a token's secret is stored, here and elsewhere. */
   "token.created": z.object({ id: z.string(), name: z.string(), scope: ScopeSchema, hash: z.string(), expiresAt: z.nullable(Time) }),
   "token.revoked": z.object({ id: z.string(), name: z.string() }),
-  /** It stays expired, also when the clock is set back. */
+  /** An expired token stays expired, even if the clock is set back. */
   "token.expired": z.object({ id: z.string(), name: z.string() }),
-  /** A request of a known principal was refused. The same again within a minute is only counted, as `more` of the next. */
+  /** A request of a known principal was refused. Identical refusals within a minute are only counted, in `more` of the next event. */
   "access.refused": z.object({ endpoint: z.string(), why: z.string(), more: z.int() }),
   "session.created": z.object({
     name: z.string(),
@@ -64,27 +64,29 @@ export const EVENTS = {
     command: z.array(z.string()),
     restart: z.optional(RestartSchema),
     memoryLimitBytes: z.optional(z.nullable(z.int())),
-    /** Of each run; 0 keeps everything, absent as configured. */
+    /** Limit of each run's recording; 0 keeps everything, absent means as configured. */
     recordingLimitBytes: z.optional(z.int()),
     budget: z.optional(Budget),
-    /** The session that started it. */
+    /** The session that started this one. */
     parent: z.optional(z.nullable(SessionId)),
-    /** What it answers, and how it ends, is told to that one. */
+    /** The session's answers and its end are reported to its parent. */
     report: z.optional(z.boolean()),
     /** The id that the agent was given for its conversation. */
     conversation: z.optional(z.nullable(z.string())),
-    /** Its first run is handed a first prompt; absent in the events of the first versions. */
+    /** The first run gets a first prompt. Absent in events of the first versions. */
     prompted: z.optional(z.boolean()),
-    /** Where it works, if that is one of ours. */
+    /** The session's workspace, if Holdfast manages one. */
     workspace: z.optional(z.nullable(WorkspaceId)),
-    /** Whose conversation it carries on a copy of. */
+    /** The session whose conversation was copied. */
     forkedFrom: z.optional(z.nullable(ForkedFrom)),
-    /** Of one that was started outside and adopted: its process, and the pane of somebody's own tmux server where it is in one. */
+    /** For an adopted session: its process, and its pane in a user's own tmux server, if any. */
     adopted: z.optional(z.object({ pid: z.int(), socket: z.nullable(z.string()), pane: z.nullable(z.string()) })),
     /** False: only recorded; `session.run_created` begins its first run. */
     start: z.optional(z.literal(false)),
   }),
-  /** Its record was lost with a damaged journal; this is what its files say. `exit` and `endedAt` are null for a run that may live. */
+  /**
+   * The record was lost with a damaged journal and rebuilt from the session's files. `exit` and `endedAt` are null for a run that may still be alive.
+   */
   "session.rebuilt": z.object({
     name: z.string(),
     kind: KindSchema,
@@ -121,25 +123,25 @@ export const EVENTS = {
   /** Run 2 and later; run 1 comes with the session. */
   "session.run_created": z.object({
     run: RunNumber,
-    /** By its policy; because somebody asked; after everything that ran was lost; or the first run of a session that was only created. */
+    /** By the restart policy, on request, after a loss of all sessions, or as the first run of a session that was only created. */
     why: z.enum(["restart", "resume", "restore", "start"]),
-    /** What it was to go on with; absent where it begins anew, or the agent is told nothing. */
+    /** The conversation to continue; absent if a new one begins or the agent takes no id. */
     conversation: z.optional(z.string()),
-    /** Where it runs from now on, if that is elsewhere: what was adopted is started again by us. */
+    /** The new host, if it changed: Holdfast itself runs the next run of an adopted session. */
     host: z.optional(HostSchema),
-    /** What happens with the first prompt of a session that has one; see PROMPT_FATES. Absent without one, and where it is in the conversation. */
+    /** What happens to the first prompt; see PROMPT_FATES. Absent without a first prompt, or if it is already in the conversation. */
     prompt: z.optional(z.enum(PROMPT_FATES)),
   }),
-  /** `due` is the same moment on the clock that nobody sets: boot and milliseconds since. */
+  /** `due` is the same moment on the monotonic clock: boot id and milliseconds since boot. */
   "session.restart_scheduled": z.object({ run: RunNumber, at: Time, quickEnds: z.int(), due: z.optional(z.nullable(z.string())) }),
-  /** No further run: it ended too often too quickly, somebody stopped it, or its files are damaged. */
+  /** No further run: the program ended too often too quickly, somebody stopped it, or its files are damaged. */
   "session.restart_abandoned": z.object({
-    /** `restored`: the journal lost what came before the end of `run`, and with it perhaps that somebody had stopped it. */
+    /** `restored`: the journal lost what happened before the end of `run`, perhaps including a stop by a person. */
     why: GivenUpSchema,
     quickEnds: z.int(),
     run: z.optional(RunNumber),
   }),
-  /** `startedAt` where it was found later than it happened: the daemon died in between. */
+  /** `startedAt` is set if the start was detected later, because the daemon died in between. */
   "session.started": z.object({
     run: RunNumber,
     pid: z.int(),
@@ -147,17 +149,17 @@ export const EVENTS = {
     outputPath: z.string(),
     startedAt: z.optional(Time),
   }),
-  /** A run that its keeper still kept, though no record said so, belongs to the session again. */
+  /** A run that its keeper kept without a record belongs to the session again. */
   "session.adopted": z.object({ run: RunNumber, pid: z.int(), pidStart: z.string(), outputPath: z.string() }),
   /**
-   * What the agent is doing is something else than before, on one axis or more; null: unknown. `since`: since when the status, or what it
-   * waits for, is this. `turnBegan`: a turn began with it. `evidence`: all that is known now.
+   * The agent's activity changed on at least one axis; null means unknown. `since`: when the status, or the reason to wait, began. `turnBegan`: a
+   * turn began with this change. `evidence`: everything known now.
    */
   "session.status_changed": z.object({
     run: RunNumber,
     status: StatusSchema,
     since: Time,
-    /** The same moment on the clock that nobody sets: boot and milliseconds since. */
+    /** The same moment on the monotonic clock: boot id and milliseconds since boot. */
     sinceBoot: z.nullable(z.string()),
     turn: z.nullable(z.enum(TURNS)),
     attention: z.nullable(Attention),
@@ -166,31 +168,33 @@ export const EVENTS = {
     turnBegan: z.boolean(),
     evidence: z.array(Evidence),
   }),
-  /** Its agent says how far it is. */
-  /** An agent's own files tell of more turns in a conversation than were seen to begin: `turns` in all, of which `missed` were not seen. */
+  /** The agent's own files show more turns of a conversation than were seen: `turns` in total, of which `missed` were not seen. */
   "session.turns_counted": z.object({ run: RunNumber, conversation: z.string(), turns: z.int(), missed: z.int() }),
+  /** The agent reported its progress. */
   "session.progress_reported": z.object({ text: z.string(), done: z.nullable(z.number()), total: z.nullable(z.number()) }),
-  /** The agent said which conversation it is in. */
-  /** `begun`: it was given to the agent to begin with, and is empty. */
+  /** The agent reported its current conversation. `begun`: the agent was given the id for a new conversation, which is empty. */
   "session.conversation_changed": z.object({ run: RunNumber, conversation: z.string(), begun: z.optional(z.boolean()) }),
-  /** The agent asked for leave, or for an answer, and waits. `ask`: its hook, by the name of the file it waits on; `dialog`: what its screen showed. */
+  /**
+   * The agent made a permission request or asked a question, and waits. `ask`: the name of the file that its hook waits on; `dialog`: the dialog on
+   * its screen.
+   */
   "approval.requested": z.extend(Asked, { ask: z.nullable(z.string()), dialog: z.nullable(z.string()) }),
-  /** The actor decided, and keys are about to be pressed in the dialog on the agent's screen; that they were taken is another fact. */
+  /** The actor decided, and keys are about to be pressed in the dialog on the agent's screen. A later event records that they took effect. */
   "approval.answering": z.object({ id: z.string(), run: RunNumber, decision: DecisionSchema, text: z.string() }),
-  /** The actor decided: somebody, or a rule. From now on the agent is told so, also by the next daemon. */
+  /** The actor, a principal or a rule, decided. From now on the agent is given this answer, also by the next daemon. */
   "approval.answered": z.object({
     id: z.string(),
     run: RunNumber,
     decision: DecisionSchema,
     reason: z.nullable(z.string()),
-    /** What was asked for, in one line. */
+    /** The request, in one line. */
     text: z.string(),
-    /** Also from now on, by the agent's own rules. */
+    /** The answer also applies to similar requests, by the agent's own rules. */
     always: z.optional(z.boolean()),
   }),
-  /** The answer had no effect: the agent still asks, on its own screen, where it is answered from now on. */
+  /** The answer had no effect: the agent still waits, and must be answered on its own screen. */
   "approval.reopened": z.object({ id: z.string(), run: RunNumber, text: z.string(), dialog: z.nullable(z.string()) }),
-  /** Over without an answer from the inbox. */
+  /** Closed without an answer from the inbox. */
   "approval.resolved": z.object({ id: z.string(), run: RunNumber, how: z.enum(RESOLVED) }),
   ...MESSAGE_EVENTS,
   ...WORKSPACE_EVENTS,
@@ -204,19 +208,19 @@ export const EVENTS = {
   ...CONVERSATION_EVENTS,
   ...USAGE_EVENTS,
   ...BUDGET_EVENTS,
-  /** Those files of a Working Context that were missing were laid out, because somebody asked for it. */
+  /** The missing files of a Working Context were created on request. */
   "context.created": z.object({ root: z.string(), files: z.array(ContextFileSchema) }),
   "context.written": z.object({ root: z.string(), file: ContextFileSchema, bytes: z.int() }),
-  /** Somebody types: how much, never what. */
+  /** Somebody typed. Records the amount, never the content. */
   "session.input_requested": z.object({ run: RunNumber, bytes: z.nullable(z.int()), keys: z.nullable(z.int()) }),
   ...PEOPLE_EVENTS,
   ...GROUP_EVENTS,
   "session.stop_requested": z.object({ run: RunNumber, graceMs: z.number() }),
-  /** The run is about to be ended for it. */
+  /** The run is about to be stopped for exceeding a limit. */
   "session.limit_exceeded": z.object({ run: RunNumber, limit: z.enum(["memory"]), used: z.int(), allowed: z.int() }),
   /**
-   * `exit` is null when the run vanished with its keeper, or never began. `bytes`: how many were recorded in all. `durationMs` is by a
-   * clock that nobody sets; null when it is not known.
+   * `exit` is null if the run vanished with its keeper or never began. `bytes`: total size of the recording. `durationMs` is by the monotonic clock;
+   * null if not known.
    */
   "session.ended": z.object({
     run: RunNumber,
@@ -227,12 +231,12 @@ export const EVENTS = {
     bytes: z.nullable(z.int()),
     durationMs: z.optional(z.nullable(z.int())),
   }),
-  /** Somebody looked at the session for the first time since it ended: from now on it may be pruned. */
+  /** First view of the session since it ended. It may be pruned from now on. */
   "session.viewed": z.object({ run: RunNumber }),
   "session.renamed": z.object({ from: z.string(), name: z.string() }),
   /**
-   * `why`: somebody asked (the default), or the policy's age or size. `bytes`: what its files took. `parent`: whose child it was, so that
-   * the parent still hears of it.
+   * `why`: on request (the default), or by the age or size limit of the policy. `bytes`: size of the deleted files. `parent`: the session's parent,
+   * which is still notified.
    */
   "session.removed": z.object({
     name: z.string(),
@@ -240,9 +244,9 @@ export const EVENTS = {
     bytes: z.optional(z.int()),
     parent: z.optional(z.nullable(SessionId)),
   }),
-  /** Its parent was removed: it is the child of that one's parent now, or of nobody. */
+  /** The parent was removed. The session is now a child of the parent's parent, or of none. */
   "session.reparented": z.object({ from: SessionId, parent: z.nullable(SessionId) }),
-  /** The session as it was when older events of it were deleted: rows of the tables, whole. */
+  /** State of the session when its older events were deleted, as complete rows of the tables. */
   "session.snapshot": z.object({
     session: Row,
     runs: z.array(Row),
@@ -256,10 +260,10 @@ export const EVENTS = {
     tasks: z.optional(z.array(Row)),
     memberships: z.optional(z.array(Row)),
   }),
-  /** Old events were deleted: those up to `upTo` have gaps. */
+  /** Old events were deleted. Events up to `upTo` have gaps. */
   "journal.pruned": z.object({ events: z.int(), sessions: z.int(), upTo: z.int(), before: Time }),
   "orphan.stop_requested": z.object({ id: z.string(), pid: z.int(), command: z.string() }),
-  /** The disk was full, or the run's recorder died and was replaced: what the program wrote in between is not in the recording. */
+  /** The disk was full, or the run's recorder died and was replaced. The output in between is missing from the recording. */
   "recording.gap": z.object({
     run: RunNumber,
     offset: z.int(),
@@ -269,14 +273,14 @@ export const EVENTS = {
   }),
   /** The oldest output was deleted: `bytes` since the last such event. The recording now begins at `offset`, with `outputPath`. */
   "recording.cut": z.object({ run: RunNumber, offset: z.int(), bytes: z.int(), limit: z.int(), outputPath: z.string() }),
-  /** A new epoch began: the database was damaged, missing, or replaced on request. What it names as lost is not in the journal. */
+  /** A new epoch began: the database was damaged, missing, or replaced on request. The journal lacks the events that the report names as lost. */
   "journal.restored": RestoreReport,
 } as const;
 
 export type EventType = keyof typeof EVENTS;
 export type EventData<T extends EventType> = z.infer<(typeof EVENTS)[T]>;
 
-/** The version written today for each type; 1 unless listed. */
+/** Current version of the data of each type. */
 export const EVENT_VERSION = 1;
 
 const envelope = {
@@ -291,7 +295,7 @@ const envelope = {
   machine: z.string(),
 };
 
-/** An event as it comes over the wire: `data` belongs to `type`, which may be one this reader does not know. */
+/** An event on the wire. `data` depends on `type`, which may be unknown to the reader. */
 export const AnyEvent = z.object({ ...envelope, data: z.record(z.string(), z.unknown()) });
 export type AnyEvent = z.infer<typeof AnyEvent>;
 

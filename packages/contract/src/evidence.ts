@@ -1,9 +1,9 @@
-/** What is known about what an agent is doing, and from where. */
+/** Evidence of an agent's activity, and its sources. */
 import * as z from "zod/mini";
 import { Attention, Time } from "./session.ts";
 import { SOURCES, TURNS } from "./status.ts";
 
-/** A missing axis: nothing is said about it. `attention: null`: it wants nobody. */
+/** A missing axis: no claim about it. `attention: null`: the agent needs no attention. */
 export const Claim = z.object({
   turn: z.optional(z.enum(TURNS)),
   attention: z.optional(z.nullable(Attention)),
@@ -12,10 +12,10 @@ export const Claim = z.object({
 export type Claim = z.infer<typeof Claim>;
 
 /**
- * It claims something about an axis, or nothing; it never says `unknown`: that is the answer when there is no evidence that can be
- * trusted. `at`: when it was so; of a screen, when its last byte came. `what`: what was seen, for people: a hook's name, a rule's name
- * and the line that fitted it. `settled`, of titles and screens: it has stayed like this, and is not a frame of something that moves on.
- * `held`: what the source says stands until it says otherwise, whatever the screen shows.
+ * An observation. It makes claims about axes, or none, but never claims `unknown`: the status is unknown if no evidence can be trusted. `at`: when
+ * the claim was true; for a screen, when its last byte arrived. `what`: the observation for people, such as a hook's name, or a rule's name and the
+ * matching line. `settled`, for titles and screens: the content has stayed the same and is not a frame of an animation. `held`: the claim stands
+ * until its source revises it, whatever the screen shows.
  */
 export const Evidence = z.object({
   source: z.enum(SOURCES),
@@ -27,22 +27,22 @@ export const Evidence = z.object({
 });
 export type Evidence = z.infer<typeof Evidence>;
 
-/** What is believed of one axis, and by what. */
+/** The accepted value of an axis, with its evidence. */
 const believed = <T extends z.ZodMiniType>(value: T) => z.nullable(z.object({ value, evidence: Evidence }));
 
-/** An agent is newer than the version by which the rules for its status were made: they may be stale. */
+/** The agent is newer than the version its status rules were made for, so the rules may be outdated. */
 export const Newer = z.object({ version: z.string(), recorded: z.string() });
 export type Newer = z.infer<typeof Newer>;
 
-/** Why a session has the status it has. Null: unknown, nothing that can be trusted says so. `others`: what was seen besides. */
+/** The reasons for a session's status. Null: unknown, without evidence that can be trusted. `others`: further observations. */
 export const Explanation = z.object({
-  /** What is there to be told by: `hooks` of the agent, its `state_file`, rules for its `screen`, the `processes` that it leaves. */
+  /** Available sources: `hooks` of the agent, its `state_file`, rules for its `screen`, its remaining `processes`. */
   sources: z.array(z.enum(SOURCES)),
   turn: believed(z.enum(TURNS)),
   attention: believed(z.nullable(Attention)),
   background: believed(z.boolean()),
   others: z.array(Evidence),
-  /** Files with what its hooks told that could not be taken. */
+  /** Files with hook reports that could not be processed. */
   unread: z.array(z.string()),
   newer: z.nullable(Newer),
 });

@@ -1,7 +1,4 @@
-/**
- * A number of a value that does not travel as JSON as it is: one that is none, or a whole number beyond 2^53, of which nobody can tell any more whether it
- * is the one that was written.
- */
+/** Finds a number that JSON does not preserve: NaN, an infinity, or an integer beyond 2^53, which may have been rounded. */
 export function inexactNumber(value: unknown): number | undefined {
   const open = [value];
   while (open.length > 0) {

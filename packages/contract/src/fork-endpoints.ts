@@ -1,4 +1,4 @@
-/** Carrying on a copy of a session's conversation. */
+/** Forks: sessions that continue a copy of another session's conversation. */
 import * as z from "zod/mini";
 import type { Endpoint } from "./endpoint.ts";
 import { ROUTES } from "./routes.ts";
@@ -8,19 +8,19 @@ import { FORK_FILES } from "./status.ts";
 const text = z.string().check(z.minLength(1), z.maxLength(1000, "a name has at most 1,000 characters"));
 
 export const ForkRequest = z.object({
-  /** Left out: NAME-fork. */
+  /** NAME-fork by default. */
   name: z.optional(text),
-  /** Of the original's workspace. Left out: the newest, made now if something has changed since. */
+  /** Checkpoint of the original's workspace. By default the newest, created now if files have changed since. */
   checkpoint: z.optional(z.int().check(z.minimum(1))),
-  /** Where it works, in place of a new workspace. */
+  /** Working directory, instead of a new workspace. */
   cwd: z.optional(z.string().check(z.maxLength(4096, "a directory path has at most 4096 characters"))),
   workspace: z.optional(text),
-  /** False: the project's set-up command is left out in a new workspace. */
+  /** False: do not run the project's set-up command in a new workspace. */
   setup: z._default(z.boolean(), true),
 });
 export type ForkRequest = z.infer<typeof ForkRequest>;
 
-/** `notes`: what whoever asked should know of the workspace that was made for it, such as what was not copied. */
+/** `notes`: remarks for the caller on the new workspace, such as files that were not copied. */
 export const Fork = z.extend(Session, { files: z.enum(FORK_FILES), notes: z.array(z.string()) });
 export type Fork = z.infer<typeof Fork>;
 

@@ -1,13 +1,13 @@
-/** The frames of the holder's socket; see holder.ts. */
+/** Frames on a holder's socket; see holder.ts. */
 export const MESSAGE = 0;
 export const BYTES = 1;
 
 const HEAD = 5;
 
-/** Far above a prompt of 16 million characters, or a screen; a longer frame is a defect or not one of ours. */
+/** Far above the longest prompt (16 million characters) or screen. A longer frame is a defect or does not come from Holdfast. */
 const LONGEST = 64 * 1024 * 1024;
 
-/** Of keys, and of what is said about a terminal: what is longer comes in several. */
+/** Limit for keys and for messages about a terminal; longer input is sent in several frames. */
 export const LONGEST_TYPED = 4 * 1024 * 1024;
 
 export interface Frame {
@@ -28,8 +28,8 @@ export function encodeMessage(message: unknown): Uint8Array {
 }
 
 /**
- * Collects chunks and gives each whole frame once, in order. Each byte is copied once on the average, however small the chunks; memory is
- * taken as bytes come, not as a head announces them.
+ * Collects chunks and returns each complete frame once, in order. Each byte is copied about once, however small the chunks are. Memory grows with
+ * received bytes, not with the announced length.
  */
 export class FrameReader {
   readonly #longest: number;
@@ -49,7 +49,7 @@ export class FrameReader {
       rest = this.#readHead(rest);
       if (this.#headSize < HEAD) return frames;
       const length = this.#length();
-      // A frame that is whole in its chunk is not copied.
+      // A frame that is complete within its chunk is not copied.
       if (this.#filled === 0 && rest.length >= length) {
         frames.push(this.#frame(rest.subarray(0, length)));
         rest = rest.subarray(length);

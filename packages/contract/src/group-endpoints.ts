@@ -1,4 +1,4 @@
-/** The endpoints of groups. A group in a path is its path, percent-encoded: `/groups/team%2Fresearch`. */
+/** Endpoints of groups. A group in a URL is its percent-encoded path: `/groups/team%2Fresearch`. */
 import * as z from "zod/mini";
 import { type Endpoint, SESSION_ERRORS } from "./endpoint.ts";
 import { Group, GroupGoal, GroupLimit, GroupStats, Peer, SharedKey, SharedValue, ValueChange } from "./group.ts";
@@ -8,7 +8,10 @@ import { wholeNumber } from "./wire.ts";
 
 const name = z.string().check(z.maxLength(1000, "a name has at most 1,000 characters"));
 const path = z.string().check(z.minLength(1, "name a group"), z.maxLength(1000, "a group's path has at most 1,000 characters"));
-/** Of the value as it was read, 0 where there was none: refused when it is another by now. Left out: written whatever it is. */
+/**
+ * Revision of the value as it was read, 0 if there was none. The write is refused if the value has changed since; without a revision it always
+ * succeeds.
+ */
 const ifRevision = z.optional(z.int().check(z.minimum(0)));
 
 const GROUP_ERRORS = ["group_not_found", "invalid_name"] as const;
@@ -19,7 +22,7 @@ export const GROUP_ENDPOINTS = {
     summary: "Groups by path. A session sees its own groups and those above and below them.",
     scope: "observer",
     reach: "own",
-    /** `limit`: of members, of a group that has none of its own. */
+    /** `limit`: default member limit of a group. */
     reply: z.object({ groups: z.array(Group), limit: z.int() }),
     errors: [],
   },
@@ -66,7 +69,7 @@ export const GROUP_ENDPOINTS = {
     body: z.object({
       sessions: z.array(name).check(z.minLength(1, "name at least one session"), z.maxLength(1000, "at most 1,000 sessions at once")),
     }),
-    /** `joined`: the names of those that were not in it before. */
+    /** `joined`: names of the sessions that were not members before. */
     reply: z.extend(Group, { joined: z.array(z.string()) }),
     errors: ["invalid_name", ...SESSION_ERRORS, "group_full"],
   },
@@ -137,7 +140,7 @@ export const GROUP_ENDPOINTS = {
     scope: "driver",
     reach: "own",
     query: z.object({ ifRevision: z.optional(wholeNumber) }),
-    /** As it was; its revision is that of this change. */
+    /** The removed value, with the revision of its removal. */
     reply: SharedValue,
     errors: [...GROUP_ERRORS, "value_not_found", "stale_value"],
   },
@@ -148,7 +151,7 @@ export const GROUP_ENDPOINTS = {
     scope: "observer",
     reach: "own",
     query: z.object({ after: z.optional(wholeNumber), waitMs: z._default(wholeNumber, 0) }),
-    /** `revision`: what to ask after next. */
+    /** `revision`: the `after` of the next request. */
     reply: z.object({ revision: z.int(), changes: z.array(ValueChange) }),
     errors: [...GROUP_ERRORS, "cursor_gone"],
   },

@@ -1,21 +1,21 @@
-/** How groups and their shared values are called. No schema library here: the CLI's hot path may load this file. */
+/** Names of groups and of shared values. No schema library here: the CLI's hot path may load this file. */
 import { HoldfastError } from "./errors.ts";
 import { checkName } from "./names.ts";
 
 export const GROUP_DEPTH = 8;
 export const KEY_LIMIT = 200;
 
-/** Members of a group, where nobody says otherwise. */
+/** Default member limit of a group. */
 export const USUAL_GROUP_LIMIT = 32;
-/** Above it nobody can follow what is said. */
+/** Highest member limit; larger groups cannot follow their own messages. */
 export const MOST_MEMBERS = 1000;
 
-/** In bytes of its JSON. A longer one belongs into a file that the others are told of. */
+/** Size of the JSON in bytes. Larger data belongs in a file whose path is shared. */
 export const LONGEST_VALUE = 65_536;
 export const LONGEST_GOAL = 4000;
 export const MOST_KEYS = 1000;
 
-/** The path in Unicode NFC, or throws what is wrong with it. */
+/** Returns the path in Unicode NFC, or throws `invalid_name` with the reason. */
 export function checkGroup(input: string): string {
   const parts = input.split("/");
   if (parts.length > GROUP_DEPTH)
@@ -32,7 +32,7 @@ export function checkGroup(input: string): string {
   }
 }
 
-/** The group and those it is in, nearest first. */
+/** The group and all groups above it, nearest first. */
 export function lineOf(path: string): string[] {
   const parts = path.split("/");
   return parts.map((_, index) => parts.slice(0, parts.length - index).join("/"));
@@ -46,7 +46,7 @@ export function isBelow(path: string, ancestor: string): boolean {
   return path.startsWith(`${ancestor}/`);
 }
 
-/** The one at the top: revisions are counted for it and all below it together. */
+/** The top-level group. Revisions are counted for it and all groups below it together. */
 export function treeOf(path: string): string {
   return path.split("/", 1)[0] ?? path;
 }

@@ -1,4 +1,4 @@
-/** Sessions that coordinate: members, a coordinator, and values that all of them share. */
+/** Groups: sessions that coordinate, with members, a coordinator and shared values. */
 import * as z from "zod/mini";
 import { LONGEST_GOAL, MOST_MEMBERS } from "./group-path.ts";
 import { Principal, SessionId } from "./ids.ts";
@@ -7,11 +7,11 @@ import { Sums } from "./usage.ts";
 
 export const GroupMember = z.object({
   session: SessionId,
-  /** As the session is called now. */
+  /** The session's current name. */
   name: z.string(),
   agent: z.string(),
   status: StatusSchema,
-  /** It stays a member, and is one that works again when it is resumed. */
+  /** An ended session stays a member, and is active again when it is resumed. */
   ended: z.boolean(),
   joinedAt: Time,
   coordinator: z.boolean(),
@@ -23,28 +23,28 @@ export const Group = z.object({
   path: z.string(),
   parent: z.nullable(z.string()),
   children: z.array(z.string()),
-  /** Its own, the longest first; those of its children are theirs. */
+  /** The group's own members, the earliest first, without those of its children. */
   members: z.array(GroupMember),
-  /** What its members are there for; null where nobody has said it. */
+  /** The goal of the members; null: none is set. */
   goal: z.nullable(z.string()),
   /** Null: no member is alive. */
   coordinator: z.nullable(z.object({ session: SessionId, name: z.string() })),
-  /** The status of its coordinator; null where nobody coordinates it. */
+  /** Status of the coordinator; null if there is none. */
   state: z.nullable(StatusSchema),
-  /** How many members it may have. */
+  /** Maximum number of members. */
   limit: z.int(),
-  /** How many values of its own it has. */
+  /** Number of the group's own values. */
   keys: z.int(),
-  /** Of the last change of a value, in this group or another of its tree. */
+  /** Revision of the last change of a value, in this group or another of its tree. */
   revision: z.int(),
   createdAt: Time,
   createdBy: Principal,
 });
 export type Group = z.infer<typeof Group>;
 
-/** Another member of a group of a session's, or of one above or below it. */
+/** Another member of one of the session's groups, or of a group above or below them. */
 export const Peer = z.extend(z.omit(GroupMember, { joinedAt: true }), {
-  /** Those of its groups by which it is one. `coordinator`: of a group that both are in. */
+  /** Groups that make it a peer. `coordinator`: it coordinates a group that both are in. */
   groups: z.array(z.string()),
   role: z.nullable(z.string()),
   objective: z.nullable(z.string()),
@@ -52,11 +52,11 @@ export const Peer = z.extend(z.omit(GroupMember, { joinedAt: true }), {
 export type Peer = z.infer<typeof Peer>;
 
 /**
- * A value that members share. `revision` is that of its last change: it counts upward over all changes in a top-level group and those below
- * it, from 1, and is never used again.
+ * A value that members share. `revision` is that of its last change. It counts all changes in a top-level group and the groups below it, from 1, and
+ * is never reused.
  */
 export const SharedValue = z.object({
-  /** Whose it is: the one that was asked, or the nearest above it that has the key. */
+  /** The group that has the value: the requested one, or the nearest above it with that key. */
   group: z.string(),
   key: z.string(),
   /** Any JSON. */
@@ -67,30 +67,30 @@ export const SharedValue = z.object({
 });
 export type SharedValue = z.infer<typeof SharedValue>;
 
-/** A value in a list: without the value itself, which may be long. */
+/** A shared value in a list, without the value itself, which may be long. */
 export const SharedKey = z.extend(z.omit(SharedValue, { value: true }), {
   bytes: z.int(),
-  /** Of a group above: the one that was asked, or one between, has a value of the same key. */
+  /** True if the requested group, or one in between, has a value with the same key. */
   hidden: z.boolean(),
 });
 export type SharedKey = z.infer<typeof SharedKey>;
 
-/** The newest change of one key; `value` is null where it was unset. */
+/** The newest change of one key; `value` is null if it was unset. */
 export const ValueChange = z.extend(SharedValue, { unset: z.boolean() });
 export type ValueChange = z.infer<typeof ValueChange>;
 
-/** Of the group and all below it, each session once. */
+/** Totals of the group and all groups below it, each session counted once. */
 export const GroupStats = z.object({
   group: z.string(),
   sessions: z.object({ total: z.int(), alive: z.int(), ended: z.int(), byStatus: z.partialRecord(StatusSchema, z.int()) }),
   turns: z.int(),
-  /** What its members have used of models, in all their runs. */
+  /** Model usage of the members, over all their runs. */
   spent: Sums,
   messages: z.object({
-    /** To the group, and between its members. */
+    /** Messages to the group and between its members. */
     sent: z.int(),
     replied: z.int(),
-    /** Null: none was answered. */
+    /** Null: no message was answered. */
     medianReplyMs: z.nullable(z.number()),
   }),
   keys: z.int(),
@@ -105,18 +105,21 @@ export const GroupGoal = z
   .string()
   .check(z.trim(), z.minLength(1, "a goal cannot be empty"), z.maxLength(LONGEST_GOAL, "a goal has at most 4,000 characters"));
 
-/** `group` is its path. Of the member concerned, else of no session. */
+/** `group` is the path. The event belongs to the member concerned, else to no session. */
 export const GROUP_EVENTS = {
-  /** `limit` is null where it is as configured. */
+  /** `limit` is null for the configured one. */
   "group.created": z.object({ group: z.string(), limit: z.nullable(GroupLimit), goal: z.optional(z.string()) }),
   "group.limit_changed": z.object({ group: z.string(), limit: z.nullable(GroupLimit) }),
-  /** Null: it has none any more. */
+  /** Null: the goal was removed. */
   "group.goal_changed": z.object({ group: z.string(), goal: z.nullable(z.string()) }),
-  /** With its values. `revision`: the last of its tree, from which those of a later group of that name go on. */
+  /** The group was removed with its values. `revision`: the last one of its tree; a later group of that name continues from it. */
   "group.removed": z.object({ group: z.string(), revision: z.int() }),
   "group.joined": z.object({ group: z.string() }),
   "group.left": z.object({ group: z.string() }),
-  /** Null: no member is alive. `why`: the first to join, or the first that is alive; by hand; or because the last one ended, left or was removed. */
+  /**
+   * Null: no member is alive. `why`: `first` member to join or to be alive, `asked` by a person, or the previous coordinator `ended` or `left` (also
+   * by removal).
+   */
   "group.coordinator_changed": z.object({
     group: z.string(),
     coordinator: z.nullable(SessionId),

@@ -11,7 +11,7 @@ test("the home is HOLDFAST_HOME, else in the state directory, else below HOME", 
 const UID = 1000;
 const HASH = shortHash("/h");
 
-/** Directories with their owners, and files; what is made is ours. */
+/** Directories with their owners, and files; created directories belong to the current user. */
 class Disk implements PlaceFiles {
   readonly owners = new Map<string, number>();
   readonly files = new Map<string, string>();
@@ -51,7 +51,7 @@ test("if another user has taken the socket directory, all clients find the same 
   disk.owners.set("/tmp/holdfast-1000", 1001);
   expect(disk.find()).toBe(`/tmp/holdfast-1000-made1/${HASH}`);
   expect(disk.find()).toBe(`/tmp/holdfast-1000-made1/${HASH}`);
-  // Also once the name is free again, and ours: a daemon may run there.
+  // Also when the name is free again and belongs to the current user, because a daemon may use the alternative.
   disk.owners.set("/tmp/holdfast-1000", UID);
   expect(disk.find()).toBe(`/tmp/holdfast-1000-made1/${HASH}`);
   // After a reboot, which empties /tmp.

@@ -1,41 +1,41 @@
 /**
- * Where a home is, and where its daemon listens. In one place, for the daemon and for every client; nothing of Node here, so that whoever
- * may import the contract only can find it too.
+ * The location of a home and of its daemon's socket, for the daemon and every client. Without Node's modules, because some clients may import only
+ * the contract.
  */
 import { HoldfastError } from "./errors.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The home that an environment names; it may not exist yet, nor be spelled as the file system does. */
+/** The home that an environment names. It may not exist yet, and may not be the real path. */
 export function homeIn(env: Environment): string {
   if (env.HOLDFAST_HOME) return env.HOLDFAST_HOME;
-  // One that is not absolute is none, says its specification.
+  // The XDG specification says to ignore relative paths.
   if (env.XDG_STATE_HOME?.startsWith("/")) return `${env.XDG_STATE_HOME}/holdfast`;
   if (env.HOME) return `${env.HOME}/.local/state/holdfast`;
   throw new HoldfastError("home_unusable", "neither HOLDFAST_HOME nor HOME is set", { hint: "set HOLDFAST_HOME to a directory you own" });
 }
 
-/** In a home: where its sockets are, when they are not in their usual place. */
+/** File in a home that names its socket directory, if that is not the usual one. */
 const RECORD = "socket-directory";
 
-/** What the search for a home's sockets needs of the file system. */
+/** File system access for the search. */
 export interface PlaceFiles {
-  /** Whose it is; undefined where there is nothing. A link is looked at, not followed. */
+  /** Uid of the owner; undefined if the path does not exist. Links are not followed. */
   ownerOf(path: string): number | undefined;
-  /** Undefined where there is none. */
+  /** Undefined if the file does not exist. */
   read(path: string): string | undefined;
-  /** Makes a directory for us alone, whose name begins so and cannot be guessed. */
+  /** Creates a private directory with this prefix and an unpredictable name. */
   makeDirectory(prefix: string): string;
-  /** Whole or not at all; leaves a file that is there as it is. */
+  /** Writes a new file atomically; keeps an existing one. */
   writeNew(path: string, text: string): void;
-  /** A file, or an empty directory. */
+  /** Removes a file or an empty directory. */
   remove(path: string): void;
 }
 
 /**
- * The directory of a home's sockets; `home` is its real path. Anybody may make names in /tmp: where somebody else has taken ours, another is
- * made that nobody could have foreseen, and the home says which. Whoever looks next finds that, also when the usual name is free again.
- * Whether a directory is safe to use is another question; this one never belongs to somebody else.
+ * The directory of a home's sockets; `home` is its real path. Every user can create names in /tmp. If another user has taken the usual name, an
+ * unpredictable one is created and recorded in the home, and stays in use even if the usual name becomes free. The result never belongs to another
+ * user; the caller checks whether it is safe to use.
  */
 export function socketDirectoryOf(home: string, uid: number, files: PlaceFiles): string {
   const usual = `/tmp/holdfast-${uid}`;
@@ -45,7 +45,7 @@ export function socketDirectoryOf(home: string, uid: number, files: PlaceFiles):
   const recorded = files.read(record);
   if (recorded !== undefined && isOurs(recorded)) return below(recorded);
   if ((files.ownerOf(usual) ?? uid) === uid) return below(usual);
-  // Of a directory that is gone, or not ours any more; somebody may have replaced it meanwhile.
+  // The recorded directory is gone or belongs to another user. Remove the record only if no other process has replaced it.
   if (recorded !== undefined && files.read(record) === recorded) files.remove(record);
   const made = files.makeDirectory(`${usual}-`);
   files.writeNew(record, made);
@@ -59,7 +59,7 @@ export function daemonSocketIn(socketDirectory: string): string {
   return `${socketDirectory}/daemon.sock`;
 }
 
-/** 64-bit FNV-1a in hex: names a directory, protects nothing; importing node:crypto costs the CLI milliseconds. */
+/** 64-bit FNV-1a in hex. It only names a directory and protects nothing; importing node:crypto would cost the CLI milliseconds. */
 export function shortHash(text: string): string {
   let hash = 0xcbf29ce484222325n;
   for (const byte of new TextEncoder().encode(text)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);

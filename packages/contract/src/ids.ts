@@ -2,8 +2,8 @@ import * as z from "zod/mini";
 import { newId } from "./new-id.ts";
 
 /**
- * Session ids are ten lower-case letters and digits, the first a letter: safe as a file name, as a tmux session
- * name and in a shell, and random from the first character so that short prefixes are unique.
+ * Ten lower-case letters and digits, the first a letter: safe as a file name, as a tmux session name and in a shell, and random from the first
+ * character so that short prefixes are unique.
  */
 export const SessionId = z
   .string()
@@ -11,24 +11,27 @@ export const SessionId = z
   .brand<"SessionId">();
 export type SessionId = z.infer<typeof SessionId>;
 
-/** Made as a session's is, and as safe. */
+/** Same format as a session id. */
 export const WorkspaceId = z
   .string()
   .check(z.regex(/^[a-z][a-z2-7]{9}$/))
   .brand<"WorkspaceId">();
 export type WorkspaceId = z.infer<typeof WorkspaceId>;
 
-/** Likewise. */
+/** Same format as a session id. */
 export const TournamentId = z
   .string()
   .check(z.regex(/^[a-z][a-z2-7]{9}$/))
   .brand<"TournamentId">();
 export type TournamentId = z.infer<typeof TournamentId>;
 
-/** A run is counted from 1 within its session. */
+/** Number of a run within its session, from 1. */
 export const RunNumber = z.int().check(z.positive());
 
-/** Who acts: `user:NAME`, `token:NAME`, `session:ID`, `rule:NAME` for a rule of config.toml, or `daemon` for what Holdfast notices by itself. */
+/**
+ * An acting identity: `user:NAME`, `token:NAME`, `session:ID`, `rule:NAME` for a rule of config.toml, or `daemon` for observations of Holdfast
+ * itself.
+ */
 export const Principal = z
   .string()
   .check(z.regex(/^(daemon|(user|token|session|rule):[^\s]+)$/))
@@ -47,10 +50,9 @@ export function newTournamentId(): TournamentId {
   return newId() as TournamentId;
 }
 
-/** Likewise, of a task. */
 export function newTaskId(): string {
   return newId();
 }
 
-/** Who acts when nobody asked for it. */
+/** The actor of events that nobody requested. */
 export const DAEMON = "daemon" as Principal;

@@ -1,21 +1,21 @@
-/** How much a request may carry. Each limit applies before anything is buffered or parsed. */
+/** Size limits of requests. Each limit applies before anything is buffered or parsed. */
 import type { Endpoint } from "./endpoint.ts";
 
 export const BODY_LIMIT = 1 << 20;
 
-/** For an endpoint that takes a person's or an agent's text, or a whole environment. */
+/** Limit of endpoints that accept a person's or an agent's text, or a whole environment. */
 export const TEXT_BODY_LIMIT = 32 << 20;
 
-/** Tool inputs and shared values nest; nothing that means something nests this deep. */
+/** Tool inputs and shared values may be nested, but no sensible one is nested this deep. */
 export const DEEPEST_JSON = 64;
 
 /** A body of 32 MB could otherwise become sixteen million objects. */
 export const MOST_JSON_VALUES = 200_000;
 
-/** A name, an id or a percent-encoded path in a request's path. */
+/** Longest name, id or percent-encoded path in a request's path. */
 export const LONGEST_PARAM = 1000;
 
-/** Linux takes no longer argument, and no more than this in all. */
+/** Linux limits of one argument and of all arguments together. */
 export const LONGEST_ARGUMENT = 131_071;
 export const LONGEST_COMMAND = 2_000_000;
 

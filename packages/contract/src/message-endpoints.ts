@@ -5,30 +5,30 @@ import { ROUTES } from "./routes.ts";
 import { Session } from "./session.ts";
 import { flag, list, wholeNumber } from "./wire.ts";
 
-/** What a program is given to read. */
+/** Text for a program to read. */
 export const TypedText = z
   .string()
   .check(
     z.maxLength(16_000_000, "a text has at most 16 million characters; put a longer one into a file, and tell the program to read it"),
   );
 
-/** How much of what was typed the program has not read yet; null where the host does not know (tmux). */
+/** Typed bytes that the program has not read yet; null if the host does not know (tmux). */
 export const WaitingBytes = z.nullable(z.int());
 
-/** What is said, to whomever. */
+/** Fields of every message. */
 export const Said = {
   text: TypedText.check(z.minLength(1)),
-  /** The caller's own id for it: sent again with the same one, it is the same message. Ten letters and digits, as ours. */
+  /** The caller's own id for the message: ten letters and digits. Sending again with the same id does not send a second message. */
   id: z.optional(MessageId),
-  /** The message that it answers. */
+  /** The message that this one answers. */
   replyTo: z.optional(MessageId),
-  /** Handed over within this, or not at all. */
+  /** Deliver within this time, or not at all. */
   expiresMs: z.optional(z.int().check(z.minimum(1), z.maximum(LONGEST_EXPIRY_MS))),
 };
 
-/** As it is given to whoever reads it. */
+/** A message as its reader receives it. */
 export const ReadMessage = z.extend(Message, {
-  /** The text, marked as what another agent says where it is that. */
+  /** The text, marked as such if another agent wrote it. */
   words: z.string(),
 });
 export type ReadMessage = z.infer<typeof ReadMessage>;
@@ -45,7 +45,7 @@ export const MESSAGE_ENDPOINTS = {
     takesText: true,
     body: z.object({
       ...Said,
-      /** Do not wait for the end of a turn. */
+      /** Send into the running turn instead of waiting for its end. */
       steer,
     }),
     reply: z.object({
@@ -77,7 +77,7 @@ export const MESSAGE_ENDPOINTS = {
       mine: flag,
       thread: z.optional(z.string()),
       state: z.optional(z.pipe(list, z.array(MessageState))),
-      /** The newest so many. */
+      /** Number of messages, counted from the newest. */
       limit: z._default(wholeNumber, 100),
     }),
     reply: z.object({ messages: z.array(Message) }),
@@ -92,10 +92,10 @@ export const MESSAGE_ENDPOINTS = {
     body: z.object({
       read: z.optional(MessageId),
       limit: z._default(z.int().check(z.minimum(1), z.maximum(1000)), 100),
-      /** If nothing waits, until something does, at most so long. */
+      /** Longest wait for a message if none is waiting. */
       waitMs: z._default(z.int().check(z.minimum(0), z.maximum(60_000)), 0),
     }),
-    reply: z.object({ messages: z.array(ReadMessage), /** There are more. */ more: z.boolean() }),
+    reply: z.object({ messages: z.array(ReadMessage), /** True if more messages wait. */ more: z.boolean() }),
     errors: [],
   },
   getMessage: {
@@ -117,7 +117,7 @@ export const MESSAGE_ENDPOINTS = {
   },
 } as const satisfies Record<string, Endpoint>;
 
-/** Apart from the others for their place among the routes: they are a group's. */
+/** Separate from the other endpoints because their routes belong to groups. */
 export const GROUP_MESSAGE_ENDPOINTS = {
   sendToGroup: {
     ...ROUTES.sendToGroup,
@@ -135,7 +135,7 @@ export const GROUP_MESSAGE_ENDPOINTS = {
     summary: "Messages to a group and between its members, oldest first, with the state of each copy and its replies.",
     scope: "observer",
     reach: "own",
-    /** The newest so many. */
+    /** Number of messages, counted from the newest. */
     query: z.object({ limit: z._default(wholeNumber, 100) }),
     reply: z.object({ messages: z.array(GroupMessage) }),
     errors: ["group_not_found", "invalid_name"],

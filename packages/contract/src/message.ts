@@ -1,4 +1,4 @@
-/** What is said to agents and to persons, and how far it has come. */
+/** Messages to agents and people, and their receipts. */
 import * as z from "zod/mini";
 import { Principal, RunNumber, SessionId } from "./ids.ts";
 import { Time } from "./session.ts";
@@ -6,62 +6,62 @@ import { MESSAGE_STATES } from "./status.ts";
 
 export const MessageState = z.enum(MESSAGE_STATES);
 
-/** Like a session's. */
+/** Same format as a session id. */
 export const MessageId = z.string().check(z.regex(/^[a-z][a-z2-7]{9}$/));
 
-/** Longer ones belong into a file that the agent is told to read. */
+/** Longer text belongs in a file that the agent is told to read. */
 export const LONGEST_MESSAGE = 1_000_000;
 
-/** Of a message to a group: to each of its members, or to the one that coordinates it. */
+/** Recipients of a message to a group: all its members, or its coordinator. */
 export const MESSAGE_ROLES = ["member", "coordinator"] as const;
 
-/** In a mailbox: until its agent can be given it, or until it is read. */
+/** Longest time that a message waits in a mailbox, until it is delivered or read. */
 export const LONGEST_EXPIRY_MS = 30 * 24 * 3_600_000;
 
 /**
- * A message to an agent, or to a person. `state` is the last receipt: `queued`, `injecting` (it is being handed over; a daemon that dies here finds out by
- * evidence what came of it), `injected` (the agent has it; whether it began a turn is not known), `turn_started`, `replied`, `failed`, `cancelled`.
- * `why`: of a queued one what it waits for, of a failed one what happened, of an injected one why it stays so.
+ * A message to an agent or a person. `state` is the last receipt: `queued`, `injecting` (being delivered; after a crash the daemon finds out by
+ * evidence what happened), `injected` (the agent has it; whether it began a turn is not known), `turn_started`, `replied`, `failed`, `cancelled`.
+ * `why`: what a queued message waits for, why a failed one failed, or why an injected one stays so.
  */
 export const Message = z.object({
   id: z.string(),
-  /** Whose mailbox it is in: a session's; null: that of a person, `principal`. */
+  /** Owner of the mailbox: a session; null: the person `principal`. */
   session: z.nullable(SessionId),
   principal: z.nullable(Principal),
-  /** The session's name now, or the person. */
+  /** The session's current name, or the person. */
   name: z.string(),
   from: Principal,
-  /** The name that its sender has now, where that is a session; else who it is. */
+  /** Current name of the sending session, else the sender's principal. */
   fromName: z.string(),
-  /** What it was sent to, where that was a group, as what part of it, and the id that all its copies share. */
+  /** For a message to a group: the group, the role it was sent to, and the id that all copies share. */
   group: z.nullable(z.string()),
   role: z.nullable(z.enum(MESSAGE_ROLES)),
   sent: z.nullable(z.string()),
-  /** The first message of those that answer each other: its own id where it answers none. */
+  /** Id of the thread's first message: the message's own id if it answers none. */
   thread: z.string(),
   replyTo: z.nullable(z.string()),
-  /** After that it is handed over to nobody. */
+  /** After this time the message is not delivered. */
   expiresAt: z.nullable(Time),
   text: z.string(),
-  /** What follows the text when it is handed over: where the Working Context is, with the first words to a session. */
+  /** Text appended at delivery: the location of the Working Context, with the first message to a session. */
   addition: z.nullable(z.string()),
-  /** Also while it works; without it a message waits for the end of the turn. */
+  /** Deliver during a turn; otherwise the message waits for the end of the turn. */
   steer: z.boolean(),
   state: MessageState,
-  /** How it was handed over: `typed`, the agent's own channel, its `protocol`, or `read` by whom it is for. */
+  /** How it was delivered: `typed`, by the agent's own channel, its `protocol`, or `read` by the recipient. */
   via: z.nullable(z.string()),
-  /** By what is known that it began a turn. */
+  /** Evidence that the message began a turn. */
   evidence: z.nullable(z.string()),
-  /** The agent's answer; null also when it said none, or does not say what it said. */
+  /** The agent's answer; null also if the agent said nothing or does not report its answers. */
   reply: z.nullable(z.string()),
   why: z.nullable(z.string()),
-  /** What to do about it. */
+  /** The next step, if there is a problem. */
   hint: z.nullable(z.string()),
-  /** Of a queued one: its session has ended though nobody meant it to, and it is handed over by the next run, if there is one. */
+  /** For a queued message: its session ended unintentionally, and the next run, if there is one, delivers it. */
   held: z.boolean(),
-  /** Of an injected one: nothing more will be known of it. */
+  /** For an injected message: nothing more will be known about it. */
   settled: z.boolean(),
-  /** Of a failed one: false when it is not known whether the agent got it. */
+  /** For a failed message: false if it is not known whether the agent received it. */
   known: z.boolean(),
   run: z.nullable(RunNumber),
   queuedAt: Time,
@@ -72,11 +72,11 @@ export const Message = z.object({
 });
 export type Message = z.infer<typeof Message>;
 
-/** What somebody said to a group, or, in its log, one member to another. Each member it was for has a copy of its own, with receipts of its own. */
+/** A message to a group or, in its log, from one member to another. Each recipient has its own copy with its own receipts. */
 export const GroupMessage = z.object({
   id: z.string(),
   group: z.string(),
-  /** `direct`: a member said it to another one alone. */
+  /** `direct`: from one member to another alone. */
   role: z.enum([...MESSAGE_ROLES, "direct"]),
   from: Principal,
   fromName: z.string(),
@@ -84,7 +84,10 @@ export const GroupMessage = z.object({
   thread: z.string(),
   replyTo: z.nullable(z.string()),
   at: Time,
-  /** Those who were alive in it and in groups below it, without the sender; who was removed since is not there any more. `message`: the copy. */
+  /**
+   * Recipients: members that were alive in the group and the groups below it, except the sender. Removed sessions are omitted. `message`: id of the
+   * copy.
+   */
   to: z.array(
     z.object({
       session: SessionId,
@@ -96,13 +99,13 @@ export const GroupMessage = z.object({
       why: z.nullable(z.string()),
     }),
   ),
-  /** Messages that answer it, or one that does. */
+  /** Messages that answer this one, directly or through others. */
   answers: z.array(z.object({ id: z.string(), from: Principal, fromName: z.string(), name: z.string(), text: z.string(), at: Time })),
 });
 export type GroupMessage = z.infer<typeof GroupMessage>;
 
 export const MESSAGE_EVENTS = {
-  /** Somebody said something to a group; what each is told is an event of its own, in the same transaction. */
+  /** A message to a group. Each copy is a separate event in the same transaction. */
   "group.message_sent": z.object({
     group: z.string(),
     id: z.string(),
@@ -112,25 +115,25 @@ export const MESSAGE_EVENTS = {
     replyTo: z.optional(z.string()),
     thread: z.optional(z.string()),
   }),
-  /** Somebody wants to say something to the session's agent. */
+  /** A message to the session's agent was queued. */
   "message.queued": z.object({
     id: z.string(),
     text: z.string(),
     steer: z.boolean(),
     addition: z.optional(z.string()),
-    /** Of one to a person: who. The envelope then names no session. */
+    /** Recipient of a message to a person. The envelope then names no session. */
     to: z.optional(Principal),
     group: z.optional(z.string()),
     role: z.optional(z.enum(MESSAGE_ROLES)),
-    /** The message to a group, of which this is the copy for one. */
+    /** The message to a group of which this is a copy. */
     sent: z.optional(z.string()),
     replyTo: z.optional(z.string()),
     thread: z.optional(z.string()),
     expiresAt: z.optional(Time),
-    /** The same moment on the clock that nobody sets: boot and milliseconds since. */
+    /** The same moment on the monotonic clock: boot id and milliseconds since boot. */
     due: z.optional(z.nullable(z.string())),
   }),
-  /** One to the coordinator of a group, which nobody was given yet, goes on to the session that coordinates it now. With all that it is: `from` sent it. */
+  /** An undelivered message to the coordinator of a group moves to the session that coordinates it now. `from` is the original sender. */
   "message.readdressed": z.object({
     id: z.string(),
     from: Principal,
@@ -145,24 +148,27 @@ export const MESSAGE_EVENTS = {
     expiresAt: z.optional(Time),
     due: z.optional(z.nullable(z.string())),
     queuedAt: Time,
-    /** Whose mailbox it was in. */
+    /** The previous mailbox. */
     before: SessionId,
   }),
-  /** The intent, before the first key: whoever finds it without anything later has to find out whether it was done. `working`: a turn ran. */
+  /**
+   * The intent, recorded before the first key. If no later event follows, the daemon must find out whether the message was delivered. `working`: a
+   * turn was running.
+   */
   "message.injecting": z.object({ id: z.string(), run: RunNumber, via: z.string(), working: z.boolean() }),
-  /** It was not handed over after all, and waits again. `doubt`: its keeper may have it, and is told of it again by its id. */
+  /** The message was not delivered and waits again. `doubt`: the keeper may have it, and is given it again under the same id. */
   "message.requeued": z.object({ id: z.string(), why: z.string(), doubt: z.optional(z.boolean()) }),
-  /** Whom it is for has asked for what waits, and was given it. `read`: the caller's own id of that. */
+  /** The recipient read the message from its mailbox. `read`: the caller's own id of that request. */
   "message.read": z.object({ id: z.string(), read: z.optional(z.string()) }),
-  /** Whom it was for has answered it by another message. */
+  /** The recipient answered with another message. */
   "message.answered": z.object({ id: z.string(), by: z.string(), reply: z.string() }),
   "message.injected": z.object({ id: z.string(), run: RunNumber, via: z.string() }),
-  /** Nothing more will be known of it than that the agent has it. */
+  /** The agent has the message; nothing more will be known about it. */
   "message.settled": z.object({ id: z.string(), why: z.string() }),
-  /** `turn`: the agent's own id of the turn, where it tells one. */
+  /** `turn`: the agent's own id of the turn, if it reports one. */
   "message.turn_started": z.object({ id: z.string(), run: RunNumber, evidence: z.string(), turn: z.optional(z.string()) }),
   "message.replied": z.object({ id: z.string(), run: RunNumber, reply: z.nullable(z.string()) }),
-  /** `known: false`: whether the agent got it is not known. */
+  /** `known: false`: it is not known whether the agent received the message. */
   "message.failed": z.object({ id: z.string(), why: z.string(), hint: z.string(), known: z.boolean() }),
   "message.cancelled": z.object({ id: z.string() }),
 } as const;

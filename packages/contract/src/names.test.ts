@@ -37,7 +37,7 @@ test.each([
   "🦭",
   "a".repeat(NAME_LIMIT + 1),
   "\u0301a",
-])("%j is no name", (name) => {
+])("%j is not a name", (name) => {
   expect(() => checkName(name)).toThrow(expect.objectContaining({ code: "invalid_name", hint: expect.stringContaining("for example") }));
 });
 

@@ -2,10 +2,10 @@ import { HoldfastError } from "./errors.ts";
 
 export const NAME_LIMIT = 64;
 
-/** What stays readable in a table, a shell and a URL: letters and digits of any script, then also `. _ -`. */
+/** Characters that stay readable in a table, a shell and a URL: letters and digits of any script, then also `. _ -`. */
 const NAME = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]*$/u;
 
-/** Returns the name in Unicode NFC, or throws `invalid_name` with what is wrong with it. */
+/** Returns the name in Unicode NFC, or throws `invalid_name` with the reason. */
 export function checkName(input: string): string {
   const name = input.normalize("NFC");
   if (name === "") throw refuse("a name cannot be empty");

@@ -1,4 +1,4 @@
-/** Ids of all kinds. No schema library here: clients make some. */
+/** Creates ids of all kinds. No schema library here: clients use this file too. */
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 
 export function newId(): string {

@@ -12,7 +12,7 @@ import { VERSION } from "./version.ts";
 
 type Json = Record<string, unknown>;
 
-/** Schemas that appear under a name of their own; the others are written out where they are used. */
+/** Schemas with a name of their own; the others are written out where they are used. */
 const NAMED = { Session, Exit, Event: AnyEvent, DaemonStatus, SessionList, SpawnRequest, AttachPlan, StopReply };
 
 /** The contract as an OpenAPI 3.1 document: openapi.json, which is committed and checked for drift. */
@@ -78,7 +78,7 @@ function serverSent(what: string, contentSchema: Json): Json {
   };
 }
 
-/** Any endpoint can answer these, beside the errors of its own. */
+/** Errors of every endpoint, in addition to its own. */
 const EVERYWHERE = [
   "usage",
   "unauthenticated",
@@ -118,7 +118,7 @@ class Schemas {
   }
 
   of(schema: z.ZodMiniType, io: "input" | "output"): Json {
-    // Inside an object the named schemas come out as references, and the one asked for does too.
+    // Inside an object zod converts named schemas to references, including the requested one.
     const { $defs = {}, properties } = this.#convert(z.object({ it: schema }), io) as { $defs?: Json; properties: { it: Json } };
     for (const [name, definition] of Object.entries($defs)) this.#used[name] = withoutId(definition as Json);
     return properties.it;
@@ -134,7 +134,7 @@ class Schemas {
       io,
       metadata: this.#names,
       unrepresentable: "any",
-      // The pattern of a date-time is longer than the rest of the document and says no more than its format.
+      // The pattern of a date-time is very long and adds nothing to its format.
       override: ({ jsonSchema }) => {
         if (jsonSchema.format === "date-time") delete jsonSchema.pattern;
       },
@@ -147,7 +147,7 @@ function withoutId({ id: _, ...schema }: Json): Json {
   return schema;
 }
 
-/** A failed request is answered with `{"error": {...}}`, whatever it asked for. */
+/** The body of every failed request: `{"error": {...}}`. */
 function errorSchema(): Json {
   const text = { type: "string" };
   const error = {

@@ -3,14 +3,14 @@ import type { Endpoint } from "./endpoint.ts";
 import { Persona, PersonaList } from "./persona.ts";
 import { ROUTES } from "./routes.ts";
 
-/** The directory whose project is meant; `home` is the caller's own, where it is not the daemon's. */
+/** A directory of the project; `home` is the caller's home directory, if it is not the daemon's. */
 const WHERE = z.object({ cwd: z.string().check(z.startsWith("/", "cwd must be an absolute path")), home: z.optional(z.string()) });
 
 export const PERSONA_ENDPOINTS = {
   listPersonas: {
     ...ROUTES.listPersonas,
     summary: "The personas of a directory's project and of the user, by name, and the errors of invalid persona files.",
-    // Whoever asks says which directories are read.
+    // The caller chooses which directories are read.
     scope: "driver",
     reach: "any",
     query: WHERE,

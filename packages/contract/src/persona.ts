@@ -1,7 +1,7 @@
 /** Personas: a role for an agent, as a markdown file with front matter. */
 import * as z from "zod/mini";
 
-/** From the one that wins to the one that loses: `.holdfast/personas` of the project, the user's configuration, `.claude/agents`. */
+/** Highest precedence first: `.holdfast/personas` of the project, the user's configuration, then `.claude/agents` of both. */
 export const PERSONA_SOURCES = ["project", "user", "claude_project", "claude_user"] as const;
 export const PersonaSource = z.enum(PERSONA_SOURCES);
 export type PersonaSource = z.infer<typeof PersonaSource>;
@@ -9,28 +9,28 @@ export type PersonaSource = z.infer<typeof PersonaSource>;
 export const Persona = z.object({
   name: z.string(),
   description: z.string(),
-  /** Null: whichever agent is asked for. */
+  /** Null: the requested agent. */
   agent: z.nullable(z.string()),
-  /** Null: the agent's own choice. */
+  /** Null: the agent's default. */
   model: z.nullable(z.string()),
-  /** Names of tools, as the agent calls them; null: all it has. */
+  /** Tool names, as the agent calls them; null: all its tools. */
   tools: z.nullable(z.array(z.string())),
-  /** What the agent is told to be: the text below the front matter. */
+  /** Instructions for the agent: the text below the front matter. */
   instructions: z.string(),
   source: PersonaSource,
   file: z.string(),
-  /** The file of the one of this name that is used in its place; null: it is this one. */
+  /** File of the persona with the same name that takes precedence; null: this one is used. */
   shadowedBy: z.nullable(z.string()),
 });
 export type Persona = z.infer<typeof Persona>;
 
-/** What is wrong with a file, and what was expected there. */
+/** An error in a persona file, with the expected content. */
 export const PersonaProblem = z.object({
   file: z.string(),
   line: z.int(),
   what: z.string(),
   expected: z.string(),
-  /** Whether the persona can be used all the same. */
+  /** True if the persona can be used anyway. */
   usable: z.boolean(),
 });
 export type PersonaProblem = z.infer<typeof PersonaProblem>;

@@ -1,11 +1,11 @@
-/** What `apply FILE` has made of a file, so that the next one knows what is its own. */
+/** Records of `apply FILE`: what it created from a file, so that the next `apply` recognizes it. */
 import * as z from "zod/mini";
 import { SessionId } from "./ids.ts";
 import { Time } from "./session.ts";
 
 const file = z.string().check(z.minLength(1, "name a file"), z.maxLength(4096, "a file path has at most 4096 characters"));
 
-/** Of each of its keys what the file said: as JSON, or a fingerprint of what is long or secret. */
+/** The file's value for each key: as JSON, or a fingerprint of a long or secret value. */
 const said = z.record(
   z.string().check(z.maxLength(1000)),
   z.string().check(z.maxLength(10_000, "a declaration has at most 10,000 characters per key")),
@@ -13,20 +13,20 @@ const said = z.record(
 
 const paths = z.array(z.string().check(z.maxLength(1000))).check(z.maxLength(1000));
 
-/** A session that the file says. */
+/** A session that the file declares. */
 const DeclaredPeer = z.object({
   name: z.string().check(z.maxLength(1000)),
-  /** Null: its role says which. */
+  /** Null: the role determines the agent. */
   agent: z.nullable(z.string().check(z.maxLength(1000))),
   role: z.nullable(z.string().check(z.maxLength(10_000))),
   objective: z.nullable(z.string().check(z.maxLength(10_000))),
   groups: paths,
-  /** Those of them that it is to coordinate. */
+  /** The groups that it coordinates. */
   coordinates: paths,
 });
 export type DeclaredPeer = z.infer<typeof DeclaredPeer>;
 
-/** For a session that is started because a file says so. `peers`: who will be in groups, itself among them, though not all of them are yet. */
+/** For a session that a file declares. `peers`: all sessions that the file puts into groups, including this one, even if they do not exist yet. */
 export const PlanOrigin = z.object({
   file,
   said,
@@ -36,23 +36,23 @@ export const PlanOrigin = z.object({
 const Place = z.object({
   file,
   what: z.enum(["session", "group", "value"]),
-  /** A session's id, or a group's path; of a value the path of its group. */
+  /** A session's id or a group's path; for a value, the path of its group. */
   ref: z.string().check(z.minLength(1), z.maxLength(1000)),
-  /** Of a value. */
+  /** Key of a value. */
   key: z.nullable(z.string().check(z.maxLength(1000))),
 });
 
 export const NewDeclaration = z.extend(Place, {
-  /** What the file calls it. */
+  /** Name in the file. */
   name: z.string().check(z.maxLength(1000)),
   said,
 });
 export type NewDeclaration = z.infer<typeof NewDeclaration>;
 
 export const Declaration = z.extend(NewDeclaration, {
-  /** When it was declared first. */
+  /** When it was first declared. */
   at: Time,
-  /** Of a session that is there: what it is called now. */
+  /** The session's current name, if it exists. */
   session: z.nullable(z.object({ id: SessionId, name: z.string() })),
 });
 export type Declaration = z.infer<typeof Declaration>;
@@ -60,10 +60,10 @@ export type Declaration = z.infer<typeof Declaration>;
 export const Undeclared = Place;
 export type Undeclared = z.infer<typeof Undeclared>;
 
-/** Of no session: what a file says outlives what is pruned of one. */
+/** These events belong to no session, because a declaration outlives a pruned session. */
 export const PLAN_EVENTS = {
-  /** Of a session with its start, of a group and a value before it is made: whoever finds it without them makes them. */
+  /** Recorded together with the start of a session, and before a group or value is created. A later `apply` creates what is missing. */
   "plan.declared": NewDeclaration,
-  /** It was taken away because the file does not have it any more. */
+  /** Removed, because the file no longer declares it. */
   "plan.forgotten": Undeclared,
 } as const;

@@ -1,4 +1,4 @@
-/** The endpoints of what the runs of a session have shown. */
+/** Endpoints of recordings. */
 import * as z from "zod/mini";
 import { type Endpoint, SESSION_ERRORS } from "./endpoint.ts";
 import { ROUTES } from "./routes.ts";
@@ -6,24 +6,24 @@ import { Time } from "./session.ts";
 import { flag, wholeNumber } from "./wire.ts";
 
 export const TimeSample = z.object({
-  /** At this time (milliseconds since 1970) the recording had `offset` bytes; null: when the bytes up to there came is not known. */
+  /** The recording had `offset` bytes at this time (milliseconds since 1970); null: the time of these bytes is not known. */
   at: z.nullable(z.int()),
   offset: z.int(),
-  /** The terminal's size from here on. */
+  /** Size of the terminal from here on. */
   columns: z.optional(z.int()),
   rows: z.optional(z.int()),
-  /** By so many milliseconds the clock was set since the sample before; forward is positive. */
+  /** Milliseconds by which the clock was set since the previous sample; forward is positive. */
   stepMs: z.optional(z.int()),
 });
 export type TimeSample = z.infer<typeof TimeSample>;
 
-/** Output that was never recorded: the recording goes on at `offset` with what came after it. */
+/** Output that was not recorded. The recording continues at `offset`, after the gap. */
 export const RecordingGap = z.object({
   offset: z.int(),
-  /** Null: nobody knows. */
+  /** Null: not known. */
   bytes: z.nullable(z.int()),
   why: z.string(),
-  /** When; null: nobody knows. */
+  /** Start of the gap; null: not known. */
   began: z.nullable(Time),
 });
 export type RecordingGap = z.infer<typeof RecordingGap>;
@@ -52,24 +52,24 @@ export const RECORDING_ENDPOINTS = {
     reach: "own",
     query: z.object({ run: z.optional(wholeNumber), since: z.optional(wholeNumber), from: z.optional(wholeNumber) }),
     reply: z.object({
-      /** The session's id: its name may change while somebody reads. */
+      /** The session's id, because its name may change while a client reads. */
       session: z.string(),
       run: z.int(),
-      /** Where it ends: how many bytes were recorded in all. */
+      /** End of the recording: the total number of recorded bytes. */
       bytes: z.int(),
-      /** Where it begins: how many of those have been deleted. With `from`: the first byte from there on that is kept. */
+      /** Beginning of the recording: the number of deleted bytes. With `from`: the first kept byte at or after that offset. */
       begins: z.int(),
-      /** Above it the oldest output is deleted; null: everything is kept. */
+      /** Size above which the oldest output is deleted; null: everything is kept. */
       limitBytes: z.nullable(z.int()),
-      /** The offset at which `since` (milliseconds since 1970) falls; 0 without it. May lie before the beginning. */
+      /** Offset of the time `since` (milliseconds since 1970); 0 without it. May be before the beginning. */
       from: z.int(),
       sizes: z.array(z.object({ offset: z.int(), columns: z.int(), rows: z.int() })),
-      /** In order, from the beginning of what is kept on. */
+      /** Gaps in order, starting with the kept output. */
       gaps: z.array(RecordingGap),
       ended: z.boolean(),
-      /** Of the first sample, in milliseconds since 1970; null when nothing has a time. */
+      /** Time of the first sample, in milliseconds since 1970; null if no time is known. */
       startedAt: z.nullable(z.int()),
-      /** From the first sample to the last; a clock that was set back does not count. */
+      /** Time from the first sample to the last, ignoring backward steps of the clock. */
       durationMs: z.int(),
     }),
     errors: [...SESSION_ERRORS, "usage"],

@@ -1,22 +1,22 @@
-/** Bringing back what ran when the machine, or what keeps sessions, went down. */
+/** Restoring sessions that were lost when the machine or a keeper went down. */
 import * as z from "zod/mini";
 import { SessionId } from "./ids.ts";
 import { Time } from "./session.ts";
 import { LOST_BY, RESTORE_OUTCOMES } from "./status.ts";
 
-/** Sessions that were lost at one time, with the conversation each was in; kept whatever becomes of them later. */
+/** Sessions that were lost at the same time, each with its conversation. The record stays, whatever happens to the sessions later. */
 export const Generation = z.object({
   number: z.int(),
   at: Time,
-  /** The machine was started anew, or what kept them vanished. */
+  /** The machine rebooted, or the keeper vanished. */
   why: z.enum(LOST_BY),
   sessions: z.array(z.object({ id: SessionId, name: z.string(), run: z.int(), conversation: z.nullable(z.string()) })),
 });
 export type Generation = z.infer<typeof Generation>;
 
 /**
- * What became of one. `back`: it runs, and shows that it is ready; `started`: it runs, and does not show that it is ready; `failed`: it did not come
- * back, and can be tried again; `skipped`: not tried; `would`: it would be tried (dry run).
+ * The result for one session. `back`: it runs and reports that it is ready; `started`: it runs without reporting that it is ready; `failed`: it did
+ * not come back and can be tried again; `skipped`: not tried; `would`: it would be tried (dry run).
  */
 export const RestoreItem = z.object({
   id: SessionId,
@@ -25,16 +25,16 @@ export const RestoreItem = z.object({
   outcome: z.enum(RESTORE_OUTCOMES),
   conversation: z.nullable(z.string()),
   why: z.string(),
-  /** What to do about it. */
+  /** The next step. */
   hint: z.nullable(z.string()),
 });
 export type RestoreItem = z.infer<typeof RestoreItem>;
 
 export const RESTORE_EVENTS = {
   "generation.recorded": z.omit(Generation, { at: true }),
-  /** Ended by a signal when the machine went down: of a person's own doing it was not. */
+  /** A signal ended the run while the machine went down; nobody stopped it intentionally. */
   "session.restore_due": z.object({ run: z.int() }),
-  /** Before the first of them is started. `auto`: the daemon does it by itself, at its start. */
+  /** Recorded before the first session is started. `auto`: started by the daemon when it starts. */
   "restore.started": z.object({ generation: z.nullable(z.int()), auto: z.boolean(), sessions: z.array(SessionId) }),
   "restore.ended": z.object({ generation: z.nullable(z.int()), auto: z.boolean(), items: z.array(RestoreItem) }),
 };

@@ -1,6 +1,6 @@
 /**
- * Method and path of every endpoint. Apart from endpoints.ts, which adds the schemas, so that a client can call an
- * endpoint without loading a schema library (it would double the CPU time of `holdfast ls`).
+ * Method and path of every endpoint. Separate from endpoints.ts, which adds the schemas, so that a client can call an endpoint without loading a
+ * schema library (which would double the CPU time of `holdfast ls`).
  */
 export const ROUTES = {
   status: { method: "GET", path: "/status" },

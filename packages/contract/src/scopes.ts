@@ -1,9 +1,9 @@
-/** What a principal may do. No schema library here: the CLI completes these words. */
+/** The rights of a principal. No schema library here: the CLI completes these words. */
 export const SCOPES = ["owner", "driver", "approver", "observer"] as const;
 
 export type Scope = (typeof SCOPES)[number];
 
-/** An owner may do everything; who may drive or answer may also look. */
+/** An owner may do everything; drivers and approvers may also observe. */
 const GRANTS: Readonly<Record<Scope, readonly Scope[]>> = {
   owner: SCOPES,
   driver: ["driver", "observer"],
@@ -11,7 +11,7 @@ const GRANTS: Readonly<Record<Scope, readonly Scope[]>> = {
   observer: ["observer"],
 };
 
-/** Whether a principal of scope `has` may do what needs `needs`. */
+/** True if the scope `has` includes the scope `needs`. */
 export function grants(has: Scope, needs: Scope): boolean {
   return GRANTS[has].includes(needs);
 }

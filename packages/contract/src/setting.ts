@@ -1,16 +1,16 @@
-/** What a key of config.toml is: the reference page, `holdfast config` and every check of the file read the same declaration. */
+/** Declaration of a key of config.toml, shared by the reference page, `holdfast config` and every check of the file. */
 export interface Setting {
   /** One or two sentences for people. */
   about: string;
-  /** The values, in words: `a duration, or "off"`. */
+  /** Description of the values: `a duration, or "off"`. */
   takes: string;
-  /** The default, as TOML; null: it is not set. */
+  /** The default, as TOML; null: not set. */
   usual: string | null;
-  /** A whole line of TOML, or several. */
+  /** One or more complete lines of TOML. */
   example: string;
 }
 
-/** The keys of a table and, below them, of its tables; EACH stands for names that a person chooses. */
+/** Keys of a table and of the tables below it; EACH stands for names that the user chooses. */
 export interface KnownKeys {
   [key: string]: KnownKeys | Setting;
 }

@@ -1,4 +1,4 @@
-/** What a session is started with. */
+/** The request that starts a session. */
 import * as z from "zod/mini";
 import { BudgetRequest } from "./budget.ts";
 import { SessionId } from "./ids.ts";
@@ -10,14 +10,14 @@ import { WorktreeRequest } from "./workspace-endpoints.ts";
 
 const text = z.string().check(z.maxLength(10_000, "a name, a role or an objective has at most 10,000 characters"));
 
-/** In bytes: it is given as one argument of a program, of which Linux takes at most 131,071. */
+/** Longest prompt in bytes: it is passed as one argument, which Linux limits to 131,071 bytes. */
 const LONGEST_PROMPT = 120_000;
 
 export function isShortPrompt(text: string): boolean {
   return bytesOf(text) <= LONGEST_PROMPT;
 }
 
-/** As many as the system takes. */
+/** A command line within the limits of the system. */
 const commandLine = z
   .array(
     z
@@ -35,7 +35,7 @@ function bytesOf(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 
-/** A recording is deleted by the megabyte, and the one that grows stays. */
+/** A recording is deleted in segments of 1 MB, and the newest one is kept. */
 const LEAST_RECORDING = 2 << 20;
 
 export const FirstPrompt = z.string().check(
@@ -44,71 +44,74 @@ export const FirstPrompt = z.string().check(
 );
 
 export const SpawnRequest = z.object({
-  /** The new session's id, chosen by whoever asks: asked again with the same one, because the daemon died before it answered, it is the same session. */
+  /**
+   * The new session's id, chosen by the caller. Repeating the request with the same id, after the daemon died before it replied, returns the same
+   * session.
+   */
   id: z.optional(SessionId),
   agent: text,
   name: z.optional(text),
   cwd: z.string().check(z.maxLength(4096, "a directory path has at most 4096 characters")),
   /** The caller's whole environment. */
   env: z.record(z.string(), z.string()),
-  /** The caller's file mode mask: what the session creates has the permissions the caller would expect. */
+  /** The caller's file mode mask, so that files of the session get the usual permissions. */
   umask: z._default(z.int().check(z.minimum(0), z.maximum(0o777)), 0o022),
-  /** The program and its arguments, for an agent that runs what it is given (`shell`); else the profile says. */
+  /** Program and arguments, for an agent that runs any command (`shell`); otherwise the profile has the command. */
   command: z.optional(commandLine.check(z.minLength(1))),
-  /** A role by its name, as `listPersonas` has it for `cwd`: it says the agent (where that is empty), the model and the instructions. */
+  /** Name of a persona, as `listPersonas` shows it for `cwd`. It sets the agent (if that is empty), the model and the instructions. */
   persona: z.optional(text),
-  /** What its agent is told to be, with the first words to it. */
+  /** Instructions for the agent, sent with its first prompt. */
   instructions: z.optional(z.string().check(z.maxLength(300_000, "instructions have at most 300,000 characters"))),
-  /** Added to the profile's command. */
+  /** Arguments to add to the profile's command. */
   args: z._default(commandLine, []),
   /** The agent's first prompt. */
   prompt: z.optional(FirstPrompt),
-  /** As a conversation: the agent is talked to in a protocol, and has no terminal. */
+  /** Start a conversation: the agent uses a protocol and has no terminal. */
   chat: z._default(z.boolean(), false),
-  /** Of a conversation, where its agent offers a choice. */
+  /** Mode and model of a conversation, if the agent offers a choice. */
   mode: z.optional(text),
   model: z.optional(text),
-  /** A person is there and talks to it. Without it, `[agents.background]` of config.toml holds. */
+  /** A person is present and talks to the agent. Otherwise `[agents.background]` of config.toml applies. */
   attended: z.optional(z.boolean()),
-  /** Of a conversation with a model of ours: names of the tools that it may use, of those that it has. Other agents are not held to it. */
+  /** Tools that the built-in model agent may use in a conversation, by name. Other agents ignore it. */
   tools: z.optional(z.array(text).check(z.maxLength(1000, "a session has at most 1,000 tool names"))),
-  /** False: what it is told first says nothing of the Working Context where it works, and a new worktree gets none. */
+  /** False: the first prompt does not mention the Working Context, and a new worktree gets none. */
   context: z._default(z.boolean(), true),
-  /** It is in them from the beginning; one that is not there yet is made. */
+  /** Groups that the session joins at its start; missing ones are created. */
   groups: z.optional(z.array(text).check(z.maxLength(1000, "a session starts in at most 1,000 groups"))),
   /**
-   * Of one that a session starts: each answer of it, and how it ends, is a message to that session. Left out: of an agent it is, of a shell it is
-   * not.
+   * For a session started by another session: report each answer and the end to that session as a message. By default true for agents and false for
+   * shells.
    */
   report: z.optional(z.boolean()),
   role: z.optional(text),
   objective: z.optional(text),
-  /** A worktree of its own, made for it from the repository that `cwd` is in. */
+  /** Create a new worktree of the repository that contains `cwd`. */
   worktree: z.optional(WorktreeRequest),
-  /** The workspace to work in, in place of `cwd`. */
+  /** Workspace to work in, instead of `cwd`. */
   workspace: z.optional(text),
-  /** The file that says so, and how. */
+  /** The plan file that declares the session. */
   plan: z.optional(PlanOrigin),
   host: z.optional(z.enum(HOSTS)),
-  /** False: the session is recorded and its files are written; `resumeSession` starts its first run. */
+  /** False: only record the session and write its files; `resumeSession` starts its first run. */
   start: z._default(z.boolean(), true),
   restart: z._default(RestartSchema, "never"),
   memoryLimitBytes: z.optional(z.int().check(z.minimum(1 << 20, "a memory limit is at least 1 MB"))),
-  /** In all its runs together. What is left out is as configured, null is without limit. */
+  /** Budget over all runs. Omitted limits are as configured; null means no limit. */
   budget: z.optional(BudgetRequest),
-  /** Of each run's recording; 0 keeps everything. Left out: as configured. */
+  /** Size limit of each run's recording; 0 keeps everything. By default as configured. */
   recordingLimitBytes: z.optional(
     z.int().check(z.refine((bytes) => bytes === 0 || bytes >= LEAST_RECORDING, "a recording limit is at least 2 MB, or 0 for none")),
   ),
 });
 export type SpawnRequest = z.infer<typeof SpawnRequest>;
 
-/** As it is asked for: who has neither a directory nor an environment to give, as an agent by its tools, gets those of its own session; others the user's. */
+/** The request as callers send it. Without `cwd` or `env`, as from an agent's tool, a session's own are used, else the user's. */
 export const SpawnBody = z.extend(SpawnRequest, { cwd: z.optional(SpawnRequest.shape.cwd), env: z.optional(SpawnRequest.shape.env) });
 export type SpawnBody = z.infer<typeof SpawnBody>;
 
 /**
- * What a session may not say of one that it starts, in whatever way. A plan is its user's file, and only a person attends. Instructions would reach the
- * agent as Holdfast's own words.
+ * Fields that a session may not set for sessions it starts. A plan is the user's file, and only a person attends. Instructions would reach the agent
+ * as Holdfast's own text.
  */
 export const CLOSED_TO_SESSIONS = ["plan", "attended", "instructions"] as const satisfies readonly (keyof SpawnRequest)[];

@@ -1,14 +1,13 @@
-/** What was used of models, summed up. Apart from usage.ts, so that a session can say it of itself. */
+/** Totals of model usage. Separate from usage.ts, so that session.ts can use it. */
 import * as z from "zod/mini";
 
-/** How full the model's window is: of `size` tokens, `used`. */
+/** Use of the model's context window: `used` of `size` tokens. */
 export const ContextFill = z.object({ used: z.int(), size: z.int() });
 export type ContextFill = z.infer<typeof ContextFill>;
 
 /**
- * Sums of what is known. `input` does not count what was read from a cache or written to one. Of `turns` turns, `unknownTokens` did not tell
- * all their tokens, and of `unknownCosts` nobody knows what they cost: with any, the sum is the least that it can be. `cost` is in US
- * dollars; null: of none of them anything is known.
+ * Sums of known usage. `input` excludes cache reads and writes. Of `turns` turns, `unknownTokens` did not report all their tokens, and the cost of
+ * `unknownCosts` is not known; the sums are then lower bounds. `cost` is in US dollars; null: no cost is known.
  */
 export const Spent = z.object({
   turns: z.int(),
@@ -19,9 +18,9 @@ export const Spent = z.object({
   unknownTokens: z.int(),
   cost: z.nullable(z.number()),
   unknownCosts: z.int(),
-  /** Some of the tokens are counted from the length of the texts, because an agent does not tell them. */
+  /** Some tokens are estimated from the length of texts, because the agent does not report them. */
   estimated: z.boolean(),
-  /** As it was last told; null: it was not. */
+  /** The last report; null: none. */
   context: z.nullable(ContextFill),
 });
 export type Spent = z.infer<typeof Spent>;

@@ -1,4 +1,4 @@
-/** Work that was given to a session as a whole: an objective in one or more turns. An item of a task file is one. */
+/** Tasks: objectives given to a session as a whole, in one or more turns, such as an item of a task file. */
 import * as z from "zod/mini";
 import { SessionId } from "./ids.ts";
 import { Time } from "./session.ts";
@@ -8,7 +8,7 @@ const text = z.string().check(z.maxLength(10_000, "a task's text has at most 10,
 
 export const NewTask = z.object({
   title: text,
-  /** The task file it is an item of, and its number there. */
+  /** The task file and the item's number in it, if the task is such an item. */
   file: z.nullable(z.string().check(z.maxLength(4096, "a file path has at most 4096 characters"))),
   label: z.nullable(text),
   turns: z.int().check(z.positive()),
@@ -16,17 +16,17 @@ export const NewTask = z.object({
 
 export const TASK_EVENTS = {
   "task.started": z.extend(NewTask, { id: z.string() }),
-  /** `why`: of one that was not done. */
+  /** `why`: the reason if the task was not done. */
   "task.ended": z.object({ id: z.string(), outcome: z.enum(TASK_OUTCOMES), why: z.nullable(z.string()) }),
 };
 
 export const Task = z.extend(NewTask, {
   id: z.string(),
   session: SessionId,
-  /** The session's, now. */
+  /** The session's current name. */
   name: z.string(),
   startedAt: Time,
-  /** All three null while it runs; the last also where there is nothing to say. */
+  /** All three are null while the task runs; `why` also if there is no reason to give. */
   endedAt: z.nullable(Time),
   outcome: z.nullable(z.enum(TASK_OUTCOMES)),
   why: z.nullable(z.string()),

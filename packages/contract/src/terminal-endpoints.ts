@@ -1,4 +1,4 @@
-/** The endpoints of a session's terminal: who is on it, what is typed into it, what it shows. */
+/** Endpoints of a session's terminal: attachments, input and the screen. */
 import * as z from "zod/mini";
 import { type Endpoint, SESSION_ERRORS } from "./endpoint.ts";
 import { Screen } from "./holder.ts";
@@ -13,16 +13,16 @@ import { flag } from "./wire.ts";
 const text = z.string().check(z.maxLength(10_000, "a name or a reason has at most 10,000 characters"));
 
 /**
- * How to become a client of a session: replace yourself by `command` (tmux), or speak the holder protocol on `socket` (native), or,
- * when `switched`, do nothing more. `detachBytes` and `nextBytes`: the forms in which a terminal may send the key that detaches, and the one that goes
- * to the next session that waits.
+ * How to attach: replace the process with `command` (tmux), speak the holder protocol on `socket` (native), or, if `switched`, do nothing more.
+ * `detachBytes` and `nextBytes`: all byte sequences that a terminal may send for the key that detaches and for the key that moves to the next waiting
+ * session.
  */
 export const AttachPlan = z.object({
   session: Session,
   switched: z.boolean(),
-  /** What it will be, as long as nobody is faster. */
+  /** The expected role, unless another terminal is faster. */
   role: z.enum(ROLES),
-  /** Who drives instead, where that is why it can only look. */
+  /** The current driver, if that is why this terminal can only observe. */
   driver: z.nullable(Principal),
   command: z.nullable(z.array(z.string())),
   socket: z.nullable(z.string()),
@@ -43,9 +43,9 @@ export const TERMINAL_ENDPOINTS = {
     body: z.object({
       readOnly: z._default(z.boolean(), false),
       take: z._default(z.boolean(), false),
-      /** The run in whose terminal this is asked, which is to be moved over. */
+      /** The run whose terminal sends the request and is moved. */
       from: z.nullable(z.string().check(z.maxLength(100))),
-      /** Who it is that becomes the session's client; without it, an attachment is the OS user's. */
+      /** The client that attaches; without it the attachment belongs to the OS user. */
       client: z.optional(AttachingClient),
     }),
     reply: AttachPlan,

@@ -17,7 +17,7 @@ test.each([
   ["run_command", "run_command(git log:*)", false],
   ["run_command", "run.command", true],
   ["run_command", "run+command|.*", false],
-])("%s by %s: %s", (tool, name, isMeant) => {
+])("tool %s matches the name %s: %s", (tool, name, isMeant) => {
   expect(isNamed(tool, name)).toBe(isMeant);
 });
 
@@ -32,7 +32,7 @@ test.each([
   [["mcp__*high"], true],
   [["mcp__tickets__*"], false],
   [["mcp__tidesmore"], false],
-])("a server tides is of use with the tools %j: %s", (names, isOfUse) => {
+])("a server tides is needed for the tools %j: %s", (names, isOfUse) => {
   expect(meansServer(names, "tides")).toBe(isOfUse);
 });
 

@@ -1,22 +1,22 @@
 /**
- * How tools are named where somebody chooses among them, in settings of an agent and in personas: by their names, with `*` for anything; those of a server of
- * the Model Context Protocol as `mcp__SERVER__TOOL`, all of them as `mcp__SERVER`. What does not begin so means none of theirs, but for a `*` alone.
+ * Names of tools in agent settings and personas: a tool's name, with `*` for any text. Tools of an MCP server are `mcp__SERVER__TOOL`, or
+ * `mcp__SERVER` for all of them. Names without that prefix match no tool of a server, except `*` alone.
  */
 
 const FOREIGN = "mcp__";
 const ALL = "*";
 
-/** As models take it. */
+/** A name with only the characters that models accept. */
 export function toolWord(name: string): string {
   return name.replace(/[^a-zA-Z0-9_-]/g, "_");
 }
 
-/** What the names of a server's tools begin with. */
+/** Prefix of the names of a server's tools. */
 export function serverPrefix(server: string): string {
   return `${FOREIGN}${toolWord(server)}__`;
 }
 
-/** Whether the tool is meant by the name. */
+/** True if the name matches the tool. */
 export function isNamed(tool: string, name: string): boolean {
   const words = wordsOf(name);
   if (tool.startsWith(FOREIGN) && words !== ALL && !words.startsWith(FOREIGN)) return false;
@@ -24,7 +24,7 @@ export function isNamed(tool: string, name: string): boolean {
   return isWholeServer || new RegExp(`^${words.replaceAll("*", ".*")}$`).test(tool);
 }
 
-/** Whether any tool of that server may be meant; null: all are. */
+/** True if the names may match a tool of the server; null matches all. */
 export function meansServer(names: readonly string[] | null, server: string): boolean {
   const prefix = serverPrefix(server);
   if (names === null) return true;
@@ -35,7 +35,7 @@ export function meansServer(names: readonly string[] | null, server: string): bo
   });
 }
 
-/** `*` is no part of a name, but in what other agents write behind one, such as `Bash(git log:*)`. */
+/** `*` is a wildcard, except in the arguments that other agents append, such as `Bash(git log:*)`. */
 function wordsOf(name: string): string {
   return name.includes("(") ? toolWord(name) : name.replace(/[^a-zA-Z0-9_*-]/g, "_");
 }

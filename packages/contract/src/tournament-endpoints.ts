@@ -1,4 +1,4 @@
-/** The endpoints of tournaments, and of the checks by which their entries are compared. */
+/** Endpoints of tournaments, and of the checks that compare their entries. */
 import * as z from "zod/mini";
 import type { Endpoint } from "./endpoint.ts";
 import { ROUTES } from "./routes.ts";
@@ -6,17 +6,17 @@ import { CLOSED_TO_SESSIONS, FirstPrompt, SpawnRequest } from "./spawn-request.t
 import { Check, Tournament } from "./tournament.ts";
 import { MergeRequest, RemoveOutcome } from "./workspace-end.ts";
 
-/** Each is an agent of its own, with a worktree and what it takes of the machine. */
+/** Each entry is a separate agent with its own worktree and its own use of the machine. */
 const MOST_ENTRIES = 20;
 const text = z.string().check(z.minLength(1), z.maxLength(1000, "a name has at most 1,000 characters"));
 
-/** As for one session, but for what is each one's own. */
+/** A spawn request without the fields that differ between entries. */
 export const TournamentRequest = z.extend(
   z.omit(SpawnRequest, { agent: true, name: true, command: true, prompt: true, worktree: true, workspace: true }),
   {
-    /** Its entries are NAME-1, NAME-2 and so on; left out: two readable words. */
+    /** Entries are named NAME-1, NAME-2 and so on; by default the name is two readable words. */
     name: z.optional(text),
-    /** Taken in turn. */
+    /** Agents of the entries, used in turn. */
     agents: z.array(text).check(z.minLength(1, "name at least one agent"), z.maxLength(100, "at most 100 agents")),
     count: z
       .int()
@@ -28,7 +28,7 @@ export const TournamentRequest = z.extend(
 );
 export type TournamentRequest = z.infer<typeof TournamentRequest>;
 
-/** An entry that could not be started, and why. */
+/** An entry that could not be started, with the error. */
 export const EntryFailure = z.object({
   number: z.int(),
   name: z.string(),
@@ -88,7 +88,7 @@ export const TOURNAMENT_ENDPOINTS = {
     body: z.extend(MergeRequest, { entry: text }),
     reply: z.object({
       tournament: Tournament,
-      /** Null: it was merged before. */
+      /** Null: already merged before. */
       merged: z.nullable(z.object({ into: z.string(), commit: z.string(), commits: z.int() })),
       removed: z.array(RemoveOutcome),
       notes: z.array(z.string()),

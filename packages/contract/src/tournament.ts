@@ -1,4 +1,4 @@
-/** Several agents on one prompt, each in a workspace of its own from the same commit; one is kept. */
+/** Tournaments: several agents on one prompt, each in its own workspace from the same commit, of which one is kept. */
 import * as z from "zod/mini";
 import { Principal, TournamentId, WorkspaceId } from "./ids.ts";
 import { Session, Time } from "./session.ts";
@@ -6,29 +6,29 @@ import { CHECK_STATES } from "./status.ts";
 import { Workspace } from "./workspace.ts";
 import { DiffStat } from "./workspace-endpoints.ts";
 
-/** The last command that was run in a workspace to see what it is worth. */
+/** The last check command that ran in a workspace. */
 export const Check = z.object({
   command: z.string(),
   state: z.enum(CHECK_STATES),
   exitCode: z.nullable(z.int()),
-  /** Null while it runs, and when nobody saw its end. */
+  /** Null while it runs, and if its end was not seen. */
   durationMs: z.nullable(z.number()),
   startedAt: Time,
-  /** The file with all that it said. */
+  /** File with the complete output. */
   log: z.string(),
 });
 export type Check = z.infer<typeof Check>;
 
 export const TournamentEntry = z.object({
-  /** From 1. */
+  /** Number of the entry, from 1. */
   number: z.int(),
   name: z.string(),
   agent: z.string(),
-  /** Null: it was not started, or its record was removed. */
+  /** Null: not started, or its record was removed. */
   session: z.nullable(Session),
-  /** Null: it was not made. A removed one is here with how to bring it back. */
+  /** Null: not created. A removed workspace is included, with its recovery ref. */
   workspace: z.nullable(Workspace),
-  /** Against the commit that all began from, uncommitted and new files included; null where it cannot be asked. */
+  /** Changes since the common base commit, including uncommitted and new files; null if git cannot tell. */
   diff: z.nullable(DiffStat),
   check: z.nullable(Check),
 });
@@ -37,23 +37,23 @@ export type TournamentEntry = z.infer<typeof TournamentEntry>;
 export const Tournament = z.object({
   id: TournamentId,
   name: z.string(),
-  /** Null where only the files of its workspaces are left of it. */
+  /** Null if only the files of its workspaces remain. */
   prompt: z.nullable(z.string()),
   repo: z.nullable(z.string()),
   base: z.nullable(z.string()),
   baseCommit: z.nullable(z.string()),
   owner: Principal,
   startedAt: Time,
-  /** The name of the entry that was kept. */
+  /** Name of the entry that was kept. */
   kept: z.nullable(z.string()),
   keptAt: z.nullable(Time),
   entries: z.array(TournamentEntry),
 });
 export type Tournament = z.infer<typeof Tournament>;
 
-/** Of no session. */
+/** These events belong to no session. */
 export const TOURNAMENT_EVENTS = {
-  /** What is to be started; its sessions and workspaces follow, each of which says that it belongs to it. */
+  /** Recorded before the entries start. Each of the sessions and workspaces that follow names its tournament. */
   "tournament.started": z.object({
     id: TournamentId,
     name: z.string(),
@@ -71,6 +71,6 @@ export const TOURNAMENT_EVENTS = {
     exitCode: z.nullable(z.int()),
     durationMs: z.nullable(z.number()),
   }),
-  /** One is merged; what is left of the others goes. */
+  /** One entry was merged; the others are about to be removed. */
   "tournament.kept": z.object({ id: TournamentId, name: z.string(), workspace: WorkspaceId }),
 };

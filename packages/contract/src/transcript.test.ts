@@ -31,21 +31,21 @@ const ALL: Record<Entry["type"], object> = {
 
 const line = (type: string, more: object = {}) => JSON.stringify({ ...common, type, ...more });
 
-describe("a line of a transcript", () => {
-  test.each(Object.entries(ALL))("of type %s is what was written", (type, fields) => {
+describe("transcript lines", () => {
+  test.each(Object.entries(ALL))("a line of type %s is read back unchanged", (type, fields) => {
     expect(parseEntry(line(type, fields))).toEqual({ ...common, type, ...fields });
   });
 
-  test("may have unknown fields of a newer version", () => {
+  test("a line may have unknown fields of a newer version", () => {
     expect(parseEntry(line("text", { text: "hi", mood: "good" }))).toMatchObject({ type: "text", text: "hi" });
   });
 
-  test("of an unknown type belongs to a newer version and is not damaged", () => {
+  test("a line of an unknown type belongs to a newer version and is not damaged", () => {
     expect(parseEntry(line("hologram", { anything: 1 }))).toBe("unknown");
     expect(parseEntry(JSON.stringify({ v: 9, type: "hologram" }))).toBe("unknown");
   });
 
-  test("without a required field is damaged", () => {
+  test("a line without a required field is damaged", () => {
     for (const [type, fields] of Object.entries(ALL)) {
       for (const field of Object.keys(fields).filter((each) => each !== "conversation" && each !== "input")) {
         expect(parseEntry(line(type, { ...fields, [field]: undefined })), `${type} without ${field}`).toBe("damaged");
@@ -54,14 +54,14 @@ describe("a line of a transcript", () => {
     for (const field of Object.keys(common)) expect(parseEntry(line("text", { text: "hi", [field]: undefined })), field).toBe("damaged");
   });
 
-  test("with a negative or fractional count is damaged", () => {
+  test("a line with a negative or fractional count is damaged", () => {
     for (const wrong of [{ input: -1 }, { output: 0.5 }, { cost: -0.1 }, { context: { used: -1, size: 1 } }, { input: "1" }]) {
       expect(parseEntry(line("usage", { ...use, ...wrong })), JSON.stringify(wrong)).toBe("damaged");
     }
     expect(parseEntry(line("text", { text: "hi", n: 0 }))).toBe("damaged");
   });
 
-  test("cut anywhere is damaged, which is reported and never thrown", () => {
+  test("a line cut anywhere is damaged, which is reported and never thrown", () => {
     for (const [type, fields] of Object.entries(ALL)) {
       const whole = line(type, fields);
       for (let end = 0; end < whole.length; end++) expect(parseEntry(whole.slice(0, end))).toBe("damaged");

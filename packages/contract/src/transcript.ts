@@ -1,8 +1,8 @@
 /**
- * The structured record of a conversation: `transcript.jsonl` of each run, an entry a line, only ever appended to by what keeps the run. What an
- * agent says arrives in pieces, and each piece is an entry: consecutive ones of one type and `turn` are one text.
+ * The structured record of a conversation: `transcript.jsonl` of each run, with one entry per line. Only the run's keeper writes it, and only
+ * appends. An agent's text arrives in chunks, each an entry: consecutive entries of one type and `turn` form one text.
  *
- * Fields are only ever added; what would break a reader gets a new `v`. Readers pass over types they do not know.
+ * Fields are only ever added; a breaking change gets a new `v`. Readers ignore unknown types.
  */
 import * as z from "zod/mini";
 import { Principal } from "./ids.ts";
@@ -11,14 +11,14 @@ import { TOOL_KINDS, TURN_ENDS } from "./status.ts";
 
 export const TRANSCRIPT_VERSION = 1;
 
-/** `n` counts the entries of the run from 1. `turn`: the message that began it; null between turns. */
+/** `n` counts the entries of the run from 1. `turn`: id of the message that began it; null between turns. */
 const common = { v: z.int().check(z.positive()), n: z.int().check(z.positive()), at: Time, turn: z.nullable(z.string()) };
 
 const count = z.nullable(z.int().check(z.nonnegative()));
 
 /**
- * Tokens; null where the agent does not say. `cost` in US dollars, by the agent's own account. `context`: how full it is. `estimated`: the tokens are
- * counted from the length of the texts, because the agent does not tell them.
+ * Tokens; null if the agent does not report them. `cost` in US dollars, as reported by the agent. `context`: use of the context window. `estimated`:
+ * the tokens are estimated from the length of texts, because the agent does not report them.
  */
 export const TokenUse = z.object({
   model: z.nullable(z.string()),
@@ -32,7 +32,7 @@ export const TokenUse = z.object({
 });
 export type TokenUse = z.infer<typeof TokenUse>;
 
-/** What a permission is asked with: one of these is the answer. */
+/** A possible answer to a permission request. */
 export const AskOption = z.object({
   id: z.string(),
   name: z.string(),
@@ -40,12 +40,12 @@ export const AskOption = z.object({
 });
 export type AskOption = z.infer<typeof AskOption>;
 
-/** A change to a file, as the tool that makes it tells it. */
+/** A change to a file, as reported by the tool that makes it. */
 export const FileChange = z.object({ path: z.string(), old: z.nullable(z.string()), new: z.string() });
 export type FileChange = z.infer<typeof FileChange>;
 
 export const Entry = z.discriminatedUnion("type", [
-  /** A prompt: with it a turn begins, or, with `steer`, it is given into the one that runs. `addition` follows the words that `from` said. */
+  /** A prompt. It begins a turn or, with `steer`, is sent into the running one. `addition` follows the text of `from`. */
   z.object({
     ...common,
     type: z.literal("user"),
@@ -57,19 +57,19 @@ export const Entry = z.discriminatedUnion("type", [
   }),
   z.object({ ...common, type: z.literal("text"), text: z.string() }),
   z.object({ ...common, type: z.literal("thought"), text: z.string() }),
-  /** `call` is the agent's id of it. */
+  /** `call` is the agent's id of the tool call. */
   z.object({
     ...common,
     type: z.literal("tool_started"),
     call: z.string(),
-    /** The agent's own word for the tool, where it tells it. */
+    /** The agent's own name of the tool, if it reports one. */
     name: z.optional(z.string()),
     title: z.string(),
     kind: z.enum(TOOL_KINDS),
     input: z.unknown(),
     files: z.array(z.string()),
   }),
-  /** More of what it says or shows, or another title once it is known better. */
+  /** Further output of the tool, or a better title. */
   z.object({
     ...common,
     type: z.literal("tool_output"),
@@ -90,7 +90,7 @@ export const Entry = z.discriminatedUnion("type", [
       }),
     ),
   }),
-  /** The agent waits for leave. `ask` tells it from others of the run. `call`: for what, where that was told. */
+  /** The agent waits for a permission. `ask` is unique within the run. `call`: the tool call concerned, if reported. */
   z.object({
     ...common,
     type: z.literal("approval_asked"),
@@ -100,11 +100,11 @@ export const Entry = z.discriminatedUnion("type", [
     title: z.string(),
     kind: z.enum(TOOL_KINDS),
     input: z.unknown(),
-    /** What it would change in files. */
+    /** The changes to files that the tool would make. */
     changes: z.optional(z.array(FileChange)),
     options: z.array(AskOption),
   }),
-  /** `option` null: it was cancelled with its turn. `by`: who decided, where somebody did. */
+  /** `option` is null if the request was cancelled with its turn. `by`: the principal that decided, if any. */
   z.object({
     ...common,
     type: z.literal("approval_answered"),
@@ -113,12 +113,12 @@ export const Entry = z.discriminatedUnion("type", [
     allowed: z.boolean(),
     by: z.nullable(Principal),
   }),
-  /** Everything the turn used. It comes with the end of the turn and replaces each `usage_so_far` of the turn. */
+  /** Total usage of the turn, recorded at its end. It replaces every `usage_so_far` of the turn. */
   z.object({ ...common, type: z.literal("usage"), ...TokenUse.shape }),
-  /** The sum of the running turn up to now; the next one replaces it. */
+  /** Usage of the running turn so far; each entry replaces the previous one. */
   z.object({ ...common, type: z.literal("usage_so_far"), ...TokenUse.shape }),
   z.object({ ...common, type: z.literal("turn_ended"), reason: z.enum(TURN_ENDS) }),
-  /** `retry`: whether the same words may do better another time. */
+  /** `retry`: true if the same prompt may succeed later. */
   z.object({
     ...common,
     type: z.literal("error"),
@@ -128,8 +128,8 @@ export const Entry = z.discriminatedUnion("type", [
     retry: z.boolean(),
   }),
   /**
-   * What else happened. `about` says what: `opened` (the agent is there; `conversation` is its id), `mode`, `model`, `commands`, `cleared`,
-   * `left_out`, `context`, `recovered`, and more to come.
+   * Any other occurrence, named by `about`: `opened` (the agent has started; `conversation` is its id), `mode`, `model`, `commands`, `cleared`,
+   * `left_out`, `context`, `recovered`, and others in future versions.
    */
   z.object({
     ...common,
@@ -143,15 +143,15 @@ export const Entry = z.discriminatedUnion("type", [
 export type Entry = z.infer<typeof Entry>;
 export type EntryType = Entry["type"];
 
-/** An entry before it is written: who writes it knows the rest. */
+/** An entry before it is written; the writer adds the common fields. */
 export type EntryDraft = { [T in EntryType]: Omit<Extract<Entry, { type: T }>, "v" | "n" | "at" | "turn"> }[EntryType];
 
-/** The same, to be numbered. */
+/** An entry that has no number yet. */
 export type UnnumberedEntry = { [T in EntryType]: Omit<Extract<Entry, { type: T }>, "n"> }[EntryType];
 
 const Known = z.object({ type: z.enum(Entry.def.options.map((option) => option.shape.type.def.values[0]) as [EntryType, ...EntryType[]]) });
 
-/** Of a line that is whole: an entry; `unknown`, of a newer version; or `damaged`. */
+/** Parses a complete line: an entry, `unknown` for a type of a newer version, or `damaged`. */
 export function parseEntry(line: string): Entry | "unknown" | "damaged" {
   let value: unknown;
   try {
@@ -165,17 +165,17 @@ export function parseEntry(line: string): Entry | "unknown" | "damaged" {
   return isOther ? "unknown" : "damaged";
 }
 
-/** A choice that the agent offers: its modes, its models. */
+/** A choice that the agent offers, such as a mode or a model. */
 export const Choice = z.object({ id: z.string(), name: z.string(), description: z.nullable(z.string()) });
 export type Choice = z.infer<typeof Choice>;
 
-/** What can be set for the next turn, and what it is now. Empty: the agent offers nothing to choose from. */
+/** Settings for the next turn, and their choices. Empty lists: the agent offers no choice. */
 export const Settings = z.object({
   mode: z.nullable(z.string()),
   modes: z.array(Choice),
   model: z.nullable(z.string()),
   models: z.array(Choice),
-  /** Commands of the agent's own, to be sent as a prompt that begins with a slash. */
+  /** The agent's own commands. A prompt that begins with a slash runs one. */
   commands: z.array(z.object({ name: z.string(), description: z.string() })),
 });
 export type Settings = z.infer<typeof Settings>;

@@ -1,4 +1,4 @@
-/** The endpoints of trust. Closed to sessions: an agent never trusts a repository on a person's behalf. */
+/** Endpoints of trust. Closed to sessions: an agent never trusts a repository on a person's behalf. */
 import * as z from "zod/mini";
 import type { Endpoint } from "./endpoint.ts";
 import { ROUTES } from "./routes.ts";

@@ -1,4 +1,4 @@
-/** The endpoints that look after a home: what runs without a record, what takes room, what is kept, what was there before a reboot. */
+/** Endpoints for the maintenance of a home: orphans, disk usage, pruning, backups and lost sessions. */
 import * as z from "zod/mini";
 import { Backup } from "./backup.ts";
 import { type Endpoint, SESSION_ERRORS } from "./endpoint.ts";
@@ -12,8 +12,8 @@ const place = z.string().check(z.maxLength(65_536, "a search path has at most 65
 const text = z.string().check(z.maxLength(10_000, "a name or a reason has at most 10,000 characters"));
 
 /**
- * Something that runs under this home without a record that says so: a run that a keeper keeps, or a process that outlived its run.
- * Never touched unless somebody asks.
+ * A process of this home that no record accounts for: a run that a keeper keeps, or a process that outlived its run. It is left alone until somebody
+ * asks.
  */
 export const Orphan = z.object({
   id: z.string(),
@@ -36,7 +36,7 @@ export const Finding = z.object({
 });
 export type Finding = z.infer<typeof Finding>;
 
-/** A session that pruning removes or keeps. `why`: its `age` or the `size` of all; or that it runs, is unseen, or is within the policy. */
+/** A session that pruning removes or keeps. `why`: its `age` or the total `size`; or it is running, unseen, or within the policy. */
 export const PruneVerdict = z.object({
   id: SessionId,
   name: z.string(),
@@ -49,7 +49,7 @@ export const PruneVerdict = z.object({
 export type PruneVerdict = z.infer<typeof PruneVerdict>;
 
 export const PruneReply = z.object({
-  /** What was applied; null: that one not. */
+  /** The applied policy; null: that limit was not applied. */
   policy: z.object({ olderThanMs: z.nullable(z.number()), keepBytes: z.nullable(z.number()) }),
   removed: z.array(PruneVerdict),
   kept: z.array(PruneVerdict),
@@ -57,7 +57,7 @@ export const PruneReply = z.object({
 });
 export type PruneReply = z.infer<typeof PruneReply>;
 
-/** Bytes of files, not blocks. `otherBytes` of a session: what its runs start from and how they ended. */
+/** Sizes of files, not of blocks. `otherBytes` of a session: the files that start its runs and record their ends. */
 export const DiskUse = z.object({
   home: z.string(),
   sessions: z.array(
@@ -100,7 +100,7 @@ export const UPKEEP_ENDPOINTS = {
     scope: "driver",
     body: z.object({
       dryRun: z._default(z.boolean(), false),
-      /** Those of this time, with the conversations they were in then. */
+      /** Restore the sessions of this loss, with the conversations they had then. */
       generation: z.optional(z.int()),
       names: z.optional(z.array(text).check(z.maxLength(10_000, "at most 10,000 names"))),
     }),
@@ -114,13 +114,13 @@ export const UPKEEP_ENDPOINTS = {
     scope: "owner",
     body: z.object({
       dryRun: z._default(z.boolean(), false),
-      /** Ended longer ago than this. With one of the two, only that one is applied. */
+      /** Remove sessions that ended longer ago than this. If only one of the two limits is given, only that one applies. */
       olderThanMs: z.optional(z.number().check(z.minimum(0))),
-      /** The oldest go until all ended sessions together take no more than this. */
+      /** Remove the oldest until all ended sessions together take no more than this. */
       keepBytes: z.optional(z.number().check(z.minimum(0))),
-      /** Only conversations, by their own age where nothing is said here. */
+      /** Only conversations, by their own age limit unless one is given here. */
       conversations: z._default(z.boolean(), false),
-      /** Of what would go, only these. */
+      /** Remove only these, if they would be removed anyway. */
       only: z.optional(z.array(SessionId).check(z.maxLength(50_000, "at most 50,000 sessions at once"))),
     }),
     reply: PruneReply,
@@ -160,7 +160,7 @@ export const UPKEEP_ENDPOINTS = {
     ...ROUTES.examine,
     summary: "Finds problems; with `fix` repairs those that can be repaired safely.",
     scope: "owner",
-    // With `path` and `home`: where the caller's agents are looked for.
+    // `path` and `home`: where to look for the caller's agents.
     body: z.object({ fix: z._default(z.boolean(), false), path: z.optional(place), home: z.optional(place) }),
     reply: z.object({ findings: z.array(Finding) }),
     errors: [],

@@ -16,9 +16,9 @@ export const USAGE_ENDPOINTS = {
     query: z.object({
       by: z._default(z.enum(USAGE_BY), "day"),
       since: z.optional(Time),
-      /** Only of this session. */
+      /** Only usage of this session. */
       session: z.optional(z.string()),
-      /** Where days begin. */
+      /** Time zone in which days begin. */
       timeZone: z._default(timeZone, "UTC"),
     }),
     reply: UsageReport,

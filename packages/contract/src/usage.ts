@@ -1,4 +1,4 @@
-/** What agents use of models: facts as they are told, and sums of them. Costs are in US dollars. */
+/** Model usage of agents: reported facts and their sums. Costs are in US dollars. */
 import * as z from "zod/mini";
 import { RunNumber } from "./ids.ts";
 import { Time } from "./session.ts";
@@ -10,35 +10,35 @@ const tokens = z.nullable(z.int().check(z.nonnegative()));
 
 export const UsageRecord = z.object({
   run: RunNumber,
-  /** Of a terminal agent its number. Null: in no turn that anybody knows of. */
+  /** For a terminal agent, the number of the turn. Null: outside any known turn. */
   turn: z.nullable(z.string()),
   model: z.nullable(z.string()),
-  /** Without what was read from a cache or written to one. */
+  /** Excludes cache reads and writes. */
   input: tokens,
   output: tokens,
   cacheRead: tokens,
   cacheWrite: tokens,
-  /** What the agent itself says that it cost; null where it does not, and the price list has to tell. */
+  /** The cost as reported by the agent; null if it reports none and the price list applies. */
   cost: z.nullable(z.number().check(z.nonnegative())),
   context: z.nullable(ContextFill),
   source: z.enum(USAGE_SOURCES),
-  /** The tokens are counted from the length of the texts. */
+  /** The tokens are estimated from the length of texts. */
   estimated: z.optional(z.boolean()),
-  /** What identifies it at its source: told twice, it is recorded once. */
+  /** Identifies the record at its source, so that a repeated report is recorded once. */
   key: z.nullable(z.string()),
 });
 export type UsageRecord = z.infer<typeof UsageRecord>;
 
 export const USAGE_EVENTS = {
-  /** Kept when its session is removed: what was spent stays spent. So it says whose it was, by the name of then. */
+  /** Kept after its session is removed, so it names the agent and the session as they were. */
   "usage.recorded": z.extend(UsageRecord, {
     agent: z.string(),
     name: z.string(),
-    /** Those it was in then; absent: none. */
+    /** The session's groups at that time; absent: none. */
     groups: z.optional(z.array(z.string())),
-    /** When it was used, where that was before it was recorded. */
+    /** When the usage occurred, if that was before it was recorded. */
     at: z.optional(Time),
-    /** Up to where its source was read with it: the next reading begins there. */
+    /** Position up to which the source was read; the next reading begins there. */
     read: z.optional(z.object({ place: z.string(), state: z.string() })),
   }),
 };
@@ -46,11 +46,11 @@ export const USAGE_EVENTS = {
 export const Sums = z.omit(Spent, { context: true });
 export type Sums = z.infer<typeof Sums>;
 
-/** A part of what was spent: of a day, an agent, a model, a session, a turn or a group. */
+/** Usage of one day, agent, model, session, turn or group. */
 export const UsageRow = z.extend(Sums, {
-  /** Null: of none, or of one that nobody knows. */
+  /** Null: none, or not known. */
   key: z.nullable(z.string()),
-  /** For people, where the key is an id. */
+  /** Readable name, if the key is an id. */
   label: z.nullable(z.string()),
 });
 export type UsageRow = z.infer<typeof UsageRow>;
@@ -58,10 +58,10 @@ export type UsageRow = z.infer<typeof UsageRow>;
 export const UsageReport = z.object({
   by: z.enum(USAGE_BY),
   since: z.nullable(Time),
-  /** Days in order, turns as they were told of; else those that cost most come first. */
+  /** Days in order, turns in the order of their reports; all others by cost, the highest first. */
   rows: z.array(UsageRow),
   total: Sums,
-  /** Models that were used and have no price, or none of which anybody knows the name. */
+  /** Models in use without a known price; null stands for an unknown model. */
   unpriced: z.array(z.nullable(z.string())),
 });
 export type UsageReport = z.infer<typeof UsageReport>;

@@ -22,14 +22,11 @@ test("versions sort by number, with a pre-release before its release", () => {
   }
 });
 
-test("our own version is equal to itself and well-formed", () => {
+test("the current version is valid and equals itself", () => {
   expect(compareVersions(VERSION, VERSION)).toBe(0);
   expect(VERSION).toMatch(/^\d+\.\d+\.\d+(-[\w.]+)?$/);
 });
 
-test.each(["", "garbage", "1", "1.2.3.4", "-1", "v1.0.0"])(
-  "a version that is none (%j) is some order, never an exception, and the same both ways",
-  (text) => {
-    expect(Math.sign(compareVersions(text, VERSION))).toBe(-Math.sign(compareVersions(VERSION, text)));
-  },
-);
+test.each(["", "garbage", "1", "1.2.3.4", "-1", "v1.0.0"])("an invalid version (%j) sorts consistently and never throws", (text) => {
+  expect(Math.sign(compareVersions(text, VERSION))).toBe(-Math.sign(compareVersions(VERSION, text)));
+});

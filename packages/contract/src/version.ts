@@ -4,7 +4,7 @@ export const VERSION = "0.1.0";
 /** Node releases older than this lack node:sqlite without a flag and process.execve. */
 export const MINIMUM_NODE = 24;
 
-/** Negative when `a` is older than `b`. A pre-release (`1.2.0-rc.1`) is older than its release. */
+/** Negative if `a` is older than `b`. A pre-release (`1.2.0-rc.1`) is older than its release. */
 export function compareVersions(a: string, b: string): number {
   const [aCore = "", aPre = ""] = splitPre(a);
   const [bCore = "", bPre = ""] = splitPre(b);

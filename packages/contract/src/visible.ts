@@ -1,6 +1,6 @@
 /**
- * Text of others as people must see it before they agree to it: nothing in it is hidden, reordered or begins a new line. Everything that
- * a terminal or a page would not draw as itself is named. No schema library here: the CLI's hot path loads this file.
+ * Makes foreign text safe to show before a person agrees to it: nothing in it is hidden, reordered or starts a new line. Every character that a
+ * terminal or a page would not draw as itself is named. No schema library here: the CLI's hot path loads this file.
  */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}\u2800]|\p{Default_Ignorable_Code_Point}|(?! )\p{Zs}/gu;
 
@@ -9,7 +9,7 @@ export function visible(text: string): string {
   return text.replace(HIDDEN, named);
 }
 
-/** C0 by the pictures that Unicode has for them: `␊` is a line's end. */
+/** C0 characters as Unicode's control pictures: `␊` is a line feed. */
 function named(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x20) return String.fromCodePoint(0x2400 + code);
@@ -17,10 +17,10 @@ function named(character: string): string {
   return `<U+${code.toString(16).toUpperCase().padStart(4, "0")}>`;
 }
 
-/** How much of a text is shown in one line. */
+/** Longest text in one line. */
 export const ONE_LINE = 400;
 
-/** In one line: what is left out is in the middle, and it says how long all of it is. The end of a command is as telling as its beginning. */
+/** Shortens a text to one line by cutting out its middle, and adds the total length. The end of a command matters as much as its beginning. */
 export function inOneLine(text: string, most = ONE_LINE): string {
   const whole = text.trim();
   const line = whole.length > most ? undefined : visible(whole);
@@ -32,7 +32,7 @@ export function inOneLine(text: string, most = ONE_LINE): string {
   return `${head}${mark}${tail}`;
 }
 
-/** Never with half a character at its ends. */
+/** Removes half a surrogate pair at either end. */
 function withoutHalves(text: string): string {
   return text.replace(/^[\udc00-\udfff]/, "").replace(/[\ud800-\udbff]$/, "");
 }

@@ -1,9 +1,9 @@
-/** Who wants a person. */
+/** Sessions that wait for a person. */
 import type { Session } from "./session.ts";
 
 /**
- * Those that wait for a person, the longest first; then those that hang. With `failed` then those with a failure that nobody has looked at. With `idle` also those that are done with their turn, or wait for the
- * end of a rate limit: nobody can give them that.
+ * Sessions that wait for a person, the longest first, then hung ones. `failed` adds those with an unviewed failure. `idle` adds those whose turn has
+ * ended and those that wait for the end of a rate limit, which no person can lift.
  */
 export function waitingSessions(sessions: readonly Session[], options: { idle?: boolean; failed?: boolean } = {}): Session[] {
   const rank = ({ status, attention, hung, failure }: Session) => {
@@ -22,7 +22,7 @@ export function waitingSessions(sessions: readonly Session[], options: { idle?: 
     .map(({ session }) => session);
 }
 
-/** The one after `current` in that order, and round; `current` itself is never next. */
+/** The session after `current` in that order, starting again at the end; never `current` itself. */
 export function nextWaiting(
   sessions: readonly Session[],
   options: { current?: string | undefined; idle?: boolean; failed?: boolean } = {},

@@ -1,29 +1,29 @@
-/** How a workspace's work gets out of it, and how it goes and comes back. */
+/** Merging, publishing, removing and recovering a workspace. */
 import * as z from "zod/mini";
 import { MERGE_WAYS } from "./status.ts";
 import { Losses, Workspace } from "./workspace.ts";
 
 const words = z.string().check(z.minLength(1), z.maxLength(1000, "a name, a branch or a title has at most 1,000 characters"));
 const message = z.string().check(z.minLength(1), z.maxLength(100_000, "a commit's message has at most 100,000 characters"));
-/** The caller's whole environment: whose name, keys and configuration git uses. */
+/** The caller's whole environment, which gives git its name, keys and configuration. */
 const environment = z.record(z.string(), z.string());
 
 export const MergeRequest = z.object({
   env: environment,
-  /** Left out: as they are if that can be, else it is refused. */
+  /** By default a fast-forward; the merge is refused if that is not possible. */
   way: z.optional(z.enum(MERGE_WAYS)),
-  /** The branch that gets its commits; left out: its base. */
+  /** Branch to merge into; the base by default. */
   into: z.optional(words),
-  /** Of the one commit of a squash; left out: made from the commits. */
+  /** Message of the squash commit; by default made from the commits. */
   message: z.optional(message),
-  /** Everything uncommitted is committed first, under this message. */
+  /** Commit all uncommitted changes first, with this message. */
   commit: z.optional(message),
-  /** Its branch is pushed afterwards. */
+  /** Push the branch afterwards. */
   push: z._default(z.boolean(), false),
 });
 export type MergeRequest = z.infer<typeof MergeRequest>;
 
-/** What went to a remote. `said`: its own words, often where to open a pull request. */
+/** A push to a remote. `said`: the remote's own output, often with a link to open a pull request. */
 export const Pushed = z.object({ remote: z.string(), branch: z.string(), commit: z.string(), said: z.string() });
 export type Pushed = z.infer<typeof Pushed>;
 
@@ -32,15 +32,15 @@ export const MergeOutcome = z.object({
   merged: z.object({
     way: z.enum(MERGE_WAYS),
     into: z.string(),
-    /** The base's commit before, and now. */
+    /** The base's commit before and after the merge. */
     before: z.string(),
     commit: z.string(),
-    /** The workspace's commit that was merged, and where its head is now. */
+    /** The workspace's merged commit, and its current head. */
     tip: z.string(),
     head: z.string(),
-    /** How many of its commits. */
+    /** Number of merged commits. */
     commits: z.int(),
-    /** Where the base is checked out, and so has other files now. */
+    /** Directory where the base is checked out, whose files changed. */
     tree: z.nullable(z.string()),
     notes: z.array(z.string()),
   }),
@@ -50,7 +50,7 @@ export type MergeOutcome = z.infer<typeof MergeOutcome>;
 
 export const PullRequestRequest = z.object({
   env: environment,
-  /** Left out: the first line of its first commit. */
+  /** By default the first line of the first commit. */
   title: z.optional(words),
   draft: z._default(z.boolean(), false),
 });
@@ -59,7 +59,7 @@ export type PullRequestRequest = z.infer<typeof PullRequestRequest>;
 export const PullRequestOutcome = z.object({
   workspace: Workspace,
   url: z.string(),
-  /** It was there already, and has the new commits. */
+  /** The pull request existed already and has the new commits. */
   existed: z.boolean(),
   title: z.string(),
   pushed: Pushed,
@@ -69,9 +69,9 @@ export type PullRequestOutcome = z.infer<typeof PullRequestOutcome>;
 
 export const RemoveRequest = z.object({
   env: environment,
-  /** Ends what lives there, and removes it whatever is in it; all but ignored files can be brought back. */
+  /** Stop the sessions there, and remove the workspace whatever it contains; everything except ignored files can be recovered. */
   force: z._default(z.boolean(), false),
-  /** Only says what would be lost. */
+  /** Only report what would be lost. */
   dryRun: z._default(z.boolean(), false),
 });
 export type RemoveRequest = z.infer<typeof RemoveRequest>;
@@ -80,7 +80,7 @@ export const RemoveOutcome = z.object({
   workspace: Workspace,
   dryRun: z.boolean(),
   losses: Losses,
-  /** Holds what was in it. */
+  /** Ref that holds the removed content. */
   ref: z.nullable(z.string()),
   notes: z.array(z.string()),
 });
@@ -95,14 +95,15 @@ export type RecoverOutcome = z.infer<typeof RecoverOutcome>;
 export const CollectRequest = z.object({
   env: environment,
   dryRun: z._default(z.boolean(), true),
-  /** What was kept of removed ones goes after that time. */
+  /** Recovery data of removed workspaces is deleted after this time. */
   olderThanMs: z._default(z.number().check(z.minimum(0)), 30 * 86_400_000),
 });
 export type CollectRequest = z.infer<typeof CollectRequest>;
 
 /**
- * `merged`: its base has everything. `gone`: its directory is not there any more. `entry`: git still lists a worktree of ours without a directory.
- * `unknown`: a directory among the workspaces that belongs to none. `recovery`: what was kept of a removed one, and is old.
+ * `merged`: the base has all its commits. `gone`: its directory no longer exists. `entry`: git still lists a worktree of Holdfast without a
+ * directory. `unknown`: a directory among the workspaces that belongs to none. `recovery`: old recovery data of a removed workspace.
+ * `stash`: the old copy of a stash that was popped or dropped.
  */
 export const COLLECTED = ["merged", "gone", "entry", "unknown", "recovery", "stash"] as const;
 
@@ -115,6 +116,6 @@ export const Collected = z.object({
 });
 export type Collected = z.infer<typeof Collected>;
 
-/** `kept`: what is merged or orphaned as well, and why it stays all the same. */
+/** `kept`: merged or orphaned workspaces that stay, with the reason. */
 export const CollectOutcome = z.object({ dryRun: z.boolean(), removed: z.array(Collected), kept: z.array(Collected) });
 export type CollectOutcome = z.infer<typeof CollectOutcome>;

@@ -1,4 +1,4 @@
-/** The endpoints of workspaces; apart from the others, with which they share nothing. */
+/** Endpoints of workspaces. */
 import * as z from "zod/mini";
 import type { Endpoint } from "./endpoint.ts";
 import { ROUTES } from "./routes.ts";
@@ -19,18 +19,18 @@ import {
 
 const words = z.string().check(z.minLength(1), z.maxLength(1000, "a name, a branch or a base has at most 1,000 characters"));
 const place = z.string().check(z.maxLength(4096, "a directory path has at most 4096 characters"));
-/** The caller's whole environment: whose keys, name and configuration git uses. */
+/** The caller's whole environment, which gives git its name, keys and configuration. */
 const environment = z.record(z.string(), z.string());
 
 const WORKSPACE_ERRORS = ["workspace_not_found", "workspace_ambiguous"] as const;
 
-/** Where a new worktree begins. */
+/** Branch and base of a new worktree. */
 export const WorktreeRequest = z.object({
-  /** Left out: `holdfast/NAME`. One that is there already is checked out. */
+  /** `holdfast/NAME` by default. An existing branch is checked out. */
   branch: z.optional(words),
-  /** Left out: as the project says, else what is checked out. */
+  /** By default as the project says, else the current branch or commit. */
   base: z.optional(words),
-  /** False: without the project's set-up command. */
+  /** False: do not run the project's set-up command. */
   setup: z._default(z.boolean(), true),
 });
 export type WorktreeRequest = z.infer<typeof WorktreeRequest>;

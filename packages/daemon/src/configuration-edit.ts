@@ -1,4 +1,4 @@
-/** Sets one key of a TOML text. Comments and formatting stay; what comes out is read again before anybody writes it. */
+/** Sets one key of a TOML text. Comments and formatting stay; the result is parsed and compared before it is returned. */
 import { isDeepStrictEqual } from "node:util";
 import { parse as parseWithComments, patch } from "@decimalturn/toml-patch";
 import { HoldfastError } from "@holdfast/contract";
@@ -19,7 +19,7 @@ export function withValue(text: string, path: readonly string[], value: unknown)
   });
 }
 
-/** A key outside of tables goes above the first table and the comment that belongs to that. */
+/** Puts a top-level key above the first table and that table's comment. */
 function aboveTables(text: string, path: readonly string[], value: unknown): string | undefined {
   if (path.length > 1) return undefined;
   const lines = text.split("\n");
@@ -35,7 +35,7 @@ function aboveTables(text: string, path: readonly string[], value: unknown): str
   }
 }
 
-/** A table that the file does not have yet is written at its end, under a header of its own. */
+/** Appends a table that the file lacks, under its own header. */
 function asNewTable(text: string, path: readonly string[], value: unknown): string | undefined {
   const tables = path.slice(0, -1);
   let at: unknown = parse(text);

@@ -1,4 +1,4 @@
-/** Every problem of a configuration file, not only the first: each wrong key is set aside, and the rest is read again. */
+/** Finds every problem of a configuration file, not only the first: removes each wrong key and checks the rest again. */
 import type { ConfigurationProblem } from "@holdfast/contract/configured";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { WrongSetting } from "@holdfast/platform";
@@ -21,7 +21,7 @@ interface File {
   text: string;
 }
 
-/** More are of one mistake. */
+/** More problems than this come from one mistake. */
 const MOST = 100;
 
 export function problemsOfUser({ file, text }: File): ConfigurationProblem[] {
@@ -81,7 +81,7 @@ export function problemsOfProject({ file, text }: File): ConfigurationProblem[] 
   return [...collected(check, structuredClone(values.values), { file, text }), ...unknown];
 }
 
-/** The values without those that make no sense. */
+/** Repeats a check, each time without the value that was wrong, and returns all problems. */
 function collected(check: (values: Values) => void, values: Values, { file, text }: File): ConfigurationProblem[] {
   const found: ConfigurationProblem[] = [];
   const stoodIn = new Map<string, number>();
@@ -92,7 +92,7 @@ function collected(check: (values: Values) => void, values: Values, { file, text
     } catch (error) {
       if (!(error instanceof HoldfastError)) throw error;
       const key = error instanceof WrongSetting ? error.key : null;
-      // Without a key that was wrong, it is missing: that is the same mistake. With something in its place the others can be read.
+      // A removed key is then reported as missing, which is the same mistake. A placeholder lets the check continue with other keys.
       if (key !== null && found.some((each) => each.key === key)) {
         const tries = stoodIn.get(key) ?? 0;
         if (tries === STAND_INS.length || !standIn(values, pathOf(key), STAND_INS[tries])) return found;
@@ -108,7 +108,7 @@ function collected(check: (values: Values) => void, values: Values, { file, text
   return found;
 }
 
-/** Of a key that is missing, or inside of an inline table: of the table that it belongs to. */
+/** For a missing key, or one inside an inline table: the line of the table that it belongs to. */
 function nearestLine(text: string, key: string): number | null {
   const path = pathOf(key);
   for (let length = path.length; length > 0; length--) {
@@ -134,13 +134,13 @@ function setAside(values: Values, path: readonly (string | number)[]): boolean {
   for (const part of path.slice(0, -1)) at = (at as Values | undefined)?.[part];
   const last = path.at(-1);
   if (typeof at !== "object" || at === null || last === undefined || !Object.hasOwn(at, last)) return false;
-  // A rule keeps its number in what is said of the others: in its place is one that is good.
+  // A valid entry takes the place of a wrong one, so that the others keep their numbers in messages.
   if (Array.isArray(at)) at[last as number] = path.includes("rules") ? { agent: "-", decision: "ask" } : { line: "-", turn: "idle" };
   else delete (at as Values)[last];
   return true;
 }
 
-/** What a list of words takes, and what a text does. */
+/** Placeholders: for a list of words, and for a text. */
 const STAND_INS: readonly unknown[] = [["{prompt} {id} {from}"], "x"];
 
 function standIn(values: Values, path: readonly (string | number)[], value: unknown): boolean {
@@ -184,7 +184,7 @@ function checkMachines(table: unknown, file: string): void {
   }
 }
 
-/** A name as it is written in a key. */
+/** Quotes a name as it is written in a key. */
 export function quoted(name: string): string {
   return /^[\w-]+$/.test(name) ? name : JSON.stringify(name);
 }

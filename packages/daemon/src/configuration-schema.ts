@@ -1,6 +1,6 @@
 /**
- * Every key of config.toml and of a project's .holdfast/config.toml, with its description, its default and an example. The daemon reads values
- * by it, unknown keys are found by it, and `holdfast config` and docs/reference/configuration.md show it.
+ * Every key of config.toml and of a project's .holdfast/config.toml, with its description, default and example. The daemon reads values and finds
+ * unknown keys by it; `holdfast config` and docs/reference/configuration.md show it.
  */
 import { EACH, isSetting, type KnownKeys, MOST_MEMBERS, type Setting, USUAL_GROUP_LIMIT } from "@holdfast/contract";
 import { durationMs, sizeBytes } from "@holdfast/platform";
@@ -18,10 +18,10 @@ export interface Value<T> extends Setting {
   isNot: string;
 }
 
-/** Recordings are deleted by the megabyte, and the one that grows stays. */
+/** Recordings are cut by the megabyte, and the segment that grows stays. */
 const LEAST_RECORDING = 2 * 2 ** 20;
 
-/** A key with a modifier, or a function key: a plain letter would be taken from the agent. */
+/** A key with a modifier, or a function key: a plain letter would never reach the agent. */
 const KEY = /^(?:[CM]-[!-&(-~]|F(?:[1-9]|1[0-2]))$/;
 
 const key = {
@@ -139,7 +139,7 @@ export const MACHINE_KEYS = {
   },
 } as const satisfies KnownKeys;
 
-/** The table that each name of a person's own stands in, and what the reference calls such a name. */
+/** All keys of a user's config.toml. EACH stands for names that the user chooses. */
 export const USER_KEYS: KnownKeys = {
   detach_key: { ...DETACH_KEY },
   next_key: { ...NEXT_KEY },
@@ -171,7 +171,7 @@ export const PROJECT_KEYS: KnownKeys = { workspace: { ...WORKSPACE_KEYS } };
 export const LISTS: readonly string[] = ["approvals.rules", "agents.NAME.screen"];
 
 export interface NamedSetting extends Setting {
-  /** With the tables above it: `prune.age`, `agents.NAME.command`. */
+  /** Full name, with its tables: `prune.age`, `agents.NAME.command`. */
   key: string;
 }
 

@@ -12,7 +12,7 @@ function reading(text: string | undefined, where: "XDG_CONFIG_HOME" | "HOME" = "
   return readConfiguration({ [where]: directory.path });
 }
 
-test("without a file everything is as by default", () => {
+test("without a file or known keys the defaults apply", () => {
   expect(reading(undefined).detachKey).toBe("C-\\");
   expect(reading("").detachKey).toBe("C-\\");
   expect(reading('unknown_key = "of a later version"').detachKey).toBe("C-\\");
@@ -22,7 +22,7 @@ test.each(["HOME", "XDG_CONFIG_HOME"] as const)("the file below %s is read", (wh
   expect(reading('detach_key = "F12"', where).detachKey).toBe("F12");
 });
 
-test.each(["C-a", "M-d", "C-]", "F1", "F12"])("%s detaches", (key) => {
+test.each(["C-a", "M-d", "C-]", "F1", "F12"])("%s is accepted as detach key", (key) => {
   expect(reading(`detach_key = ${JSON.stringify(key)}`).detachKey).toBe(key);
 });
 
@@ -35,7 +35,7 @@ test.each(['"a"', '""', '"C-"', '"C-ab"', '"F13"', '"F0"', `"C-'"`, '"C-a; kill-
   },
 );
 
-test("a file that is no TOML is refused, with its name, line and column", () => {
+test("a file that is not TOML is refused, with its name, line and column", () => {
   expect(() => reading('detach_key = "F12"\nrecording_limit = ?')).toThrow(
     expect.objectContaining({
       code: "usage",
@@ -45,7 +45,7 @@ test("a file that is no TOML is refused, with its name, line and column", () => 
   );
 });
 
-test("keys that mean nothing are told with their line and what they were most likely to be; all others are known", () => {
+test("unknown keys are reported with their line and a suggestion; known keys are not reported", () => {
   const text = `detach_key = "F12"
 recordng_limit = "64M"
 prune.agee = "3d"

@@ -1,6 +1,5 @@
 /**
- * `config.toml`: what a person has decided. A key that means nothing (of a later version, or a slip) is told and passed over; a value
- * that makes no sense is refused, by name.
+ * Reads `config.toml`. An unknown key (a typo, or from a later version) is reported and ignored; an invalid value is refused by name.
  */
 import { readFileSync } from "node:fs";
 import { type Budget, HoldfastError, type Setting } from "@holdfast/contract";
@@ -24,40 +23,40 @@ import { lineOf, type UnknownKey, unknownKeys } from "./unknown-keys.ts";
 export interface Configuration {
   /** In tmux's notation: `C-\`, `F12`, `M-d`. */
   detachKey: string;
-  /** Likewise: goes to the next session that waits. */
+  /** Moves to the next session that waits; same notation. */
   nextKey: string;
-  /** Bytes of each run that are kept; 0 keeps everything. */
+  /** Bytes kept of each run's recording; 0 keeps everything. */
   recordingLimit: number;
-  /** How long an agent that works may show no sign of life; 0: for ever. */
+  /** How long a working agent may show no sign of life; 0: forever. */
   hungAfterMs: number;
-  /** Whether the machine is kept from falling asleep while something works. */
+  /** True if the machine is kept awake while an agent works. */
   keepAwake: boolean;
-  /** Whether the daemon brings back by itself, at its start, what was lost. */
+  /** True if the daemon resumes lost sessions when it starts. */
   restoreAuto: boolean;
   prune: PrunePolicy;
-  /** Members of a group that has no limit of its own. */
+  /** Most members of a group that has no limit of its own. */
   groupLimit: number;
-  /** Of agents whose own, and whose start, do not say otherwise. */
+  /** The default budget, for agents and starts that set none. */
   budget: Budget;
-  /** The tables `[agents.NAME]`, as they are; and the file, for who finds them wrong. */
+  /** The tables `[agents.NAME]`, unchecked, and the file for error messages. */
   agents: { table: unknown; file: string };
   /** The tables `[mcp.NAME]`, likewise. */
   mcp: { table: unknown; file: string };
   /** The tables `[prices."MODEL"]`, likewise. */
   prices: { table: unknown; file: string };
-  /** The table `[approvals]`, as it is, with the file and its text. */
+  /** The table `[approvals]`, unchecked, with the file and its text. */
   approvals: { table: unknown; file: string; text: string };
   file: string;
   isThere: boolean;
   unknown: UnknownKey[];
 }
 
-/** Of ended sessions that somebody has looked at. Null: that one is off. */
+/** Policy for ended sessions that a person has viewed. Null: that limit is off. */
 export interface PrunePolicy {
   ageMs: number | null;
   conversationAgeMs: number | null;
   bytes: number | null;
-  /** How often the daemon looks. */
+  /** How often the daemon prunes. */
   everyMs: number;
 }
 
@@ -85,7 +84,7 @@ const DEFAULTS: Omit<Configuration, "file" | "isThere"> = {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** As without a file: for who must go on when it cannot be read. */
+/** The defaults, for callers that must continue when the file cannot be read. */
 export function defaultConfiguration(env: Environment = process.env): Configuration {
   return { ...DEFAULTS, file: configurationFile(env), isThere: false };
 }
@@ -112,7 +111,7 @@ export function readConfiguration(env: Environment = process.env): Configuration
   return { ...decided, file: path, isThere: true, unknown: unknownIn(values, text) };
 }
 
-/** Throws on the first that makes no sense. */
+/** Throws on the first invalid value. */
 export function checkScalars(file: { file: string; text: string; values: Record<string, unknown> }): void {
   scalarsOf(file);
 }

@@ -49,7 +49,7 @@ function answer(request: ConfigureRequest): ConfigureReply {
   }
 }
 
-/** The top of the repository that the directory is in, or the directory. */
+/** The root of the repository that contains the directory, or the directory itself. */
 function topOf(cwd: string): string {
   for (let at = cwd; ; at = dirname(at)) {
     if (existsSync(join(at, ".git"))) return at;
@@ -78,7 +78,7 @@ interface Part {
   known: KnownKeys;
   values: unknown;
   prefix: string;
-  /** Below a name of a person's own: only what is written there counts. */
+  /** Below a name that the user chose: only written values count, no defaults. */
   named: boolean;
 }
 
@@ -134,7 +134,7 @@ function same({ key, what }: ConfigurationProblem): string {
   return `${key} ${what}`;
 }
 
-/** As TOML where it is some, else the text as it stands: `64`, `true` and `["a"]`, but `F12` and `30d`. */
+/** The value as TOML if it is valid (`64`, `true`, `["a"]`), then as plain text (`F12`, `30d`). */
 function meanings(value: string): unknown[] {
   try {
     const parsed = parse(`value = ${value}`);
@@ -164,7 +164,7 @@ function settable(key: string, project: boolean): string[] {
   });
 }
 
-/** One value; not a table of several. */
+/** True for a single value, not for a table. */
 function isKey(known: KnownKeys, path: readonly string[]): boolean {
   let at: KnownKeys | Setting | undefined = known;
   for (const name of path) {

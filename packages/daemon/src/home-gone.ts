@@ -1,15 +1,14 @@
 /**
- * A daemon whose home was deleted, or moved, writes into files that nobody will find, while it answers on the socket of whatever home comes
- * to stand in that place. It ends, so that the next command starts one that has a home. Keepers go on: the next daemon finds them, and
- * `orphans` names them.
+ * Ends a daemon whose home was deleted or moved. Such a daemon writes into files that nobody will find, and answers on the socket of any new home at
+ * that path. The next command starts a daemon that has a home. Keepers continue: the next daemon finds them, and `orphans` lists them.
  */
 import { type FSWatcher, type Stats, statSync, watch } from "node:fs";
 import { isMissing } from "@holdfast/platform";
 
-/** Where the system has no watches left, or forgets to tell. */
+/** For a system that has no watches left, or misses a change. */
 const LOOK_MS = 5000;
 
-/** One that was moved away may be on its way back. */
+/** A home that was moved away may be on its way back. */
 const SURE_MS = 500;
 
 export function watchForHomeGone(path: string, onGone: () => void): Disposable {
@@ -38,7 +37,7 @@ function isSame(path: string, own: Stats): boolean {
     const now = statSync(path);
     return now.ino === own.ino && now.dev === own.dev;
   } catch (error) {
-    // What cannot be looked at may well be there.
+    // A home that cannot be read may still exist.
     return !isMissing(error);
   }
 }

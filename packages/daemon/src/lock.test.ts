@@ -22,7 +22,7 @@ async function holder(path: string): Promise<ChildProcess> {
   return child;
 }
 
-test("one at a time holds it, and the next when the first lets go", () => {
+test("one process at a time holds the lock, and the next can take it after release", () => {
   const path = temporary();
   const first = takeLock(path);
   expect(first).toBeDefined();
@@ -34,7 +34,7 @@ test("one at a time holds it, and the next when the first lets go", () => {
   second?.close();
 });
 
-test("a process that is killed has let go; one that is stopped has not", async () => {
+test("a killed process releases the lock; a stopped process keeps it", async () => {
   const path = temporary();
   const child = await holder(path);
   expect(takeLock(path)).toBeUndefined();
@@ -49,7 +49,7 @@ test("a process that is killed has let go; one that is stopped has not", async (
   lock?.close();
 });
 
-test("a lock that cannot be looked at is an error, never a lock", () => {
+test("a lock file that cannot be opened is an error, never a lock", () => {
   expect(() => takeLock("/nowhere/at/all/lock")).toThrow();
 });
 
@@ -57,7 +57,7 @@ test.each([
   ["garbage", "this is not a database, but long enough to look like one".repeat(100)],
   ["torn", "SQLite format 3\0torn"],
   ["empty", ""],
-])("a lock file that is %s locks as before, for one at a time", (_, content) => {
+])("a lock file that is %s still locks for one at a time", (_, content) => {
   const path = temporary();
   writeFileSync(path, content);
   const lock = takeLock(path);

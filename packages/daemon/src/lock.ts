@@ -7,11 +7,11 @@ import { DatabaseSync } from "node:sqlite";
 import { type Home, isSameProcess, readJsonFile } from "@holdfast/platform";
 import { isDamage } from "./journal/database.ts";
 
-/** Undefined while another daemon has the home. */
+/** Undefined while another daemon holds the home. */
 export function takeHome(home: Home): DatabaseSync | undefined {
   const isNew = !existsSync(home.lock);
   const lock = takeLock(home.lock);
-  // Somebody took the file away from under a daemon that lives: what we hold now is not what it holds.
+  // The lock file was deleted under a running daemon: our lock is not on the file that it holds.
   if (lock && isNew && recordedDaemonLives(home)) {
     lock.close();
     return undefined;
@@ -19,7 +19,7 @@ export function takeHome(home: Home): DatabaseSync | undefined {
   return lock;
 }
 
-/** What is in the file does not matter, as long as SQLite takes it for a database: one that it does not is emptied in its place. */
+/** The file's content does not matter if SQLite accepts it as a database; otherwise the file is emptied in place. */
 export function takeLock(path: string): DatabaseSync | undefined {
   try {
     return tryLock(path);

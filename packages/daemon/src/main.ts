@@ -1,7 +1,7 @@
 /**
- * The daemon. Order of a start: lock, database, what happened meanwhile, socket, and only then `ready`: whoever connects
- * sees the truth. It may die at any line; the keepers do not notice, and the next start finds everything on disk.
- * The composition root: the only file that names concrete adapters.
+ * The daemon. Order of a start: lock, database, reconciliation with what happened meanwhile, socket, and only then `ready`, so that clients see the
+ * true state. The daemon may die at any line: the keepers do not notice, and the next start finds everything on disk. This file is the composition
+ * root: only it names concrete adapters.
  */
 import { closeSync, mkdirSync, rmSync, writeSync } from "node:fs";
 import { hostname } from "node:os";
@@ -175,22 +175,22 @@ import { TurnCheckpoints } from "./workspace/turn-checkpoints.ts";
 import { Checkpoints } from "./workspace/workspace-checkpoints.ts";
 import { Workspaces } from "./workspace/workspaces.ts";
 
-/** A daemon that finds damage sooner after its start is not followed by another at once: the two could take turns without end. */
+/** A daemon that finds damage this soon after its start launches no successor: the two could restart each other forever. */
 const STEADY_MS = 10_000;
 
-/** A token that nobody uses any more is found to have expired at most this late. */
+/** Longest delay until an unused token is found to have expired. */
 const EXPIRY_MS = 60_000;
 
-/** Of others, over TCP or on the shared socket: each costs memory before it has shown a token. */
+/** Most connections over TCP or on the shared socket: each costs memory before it shows a token. */
 const MOST_CONNECTIONS = 1000;
 
-/** What works in a workspace that is removed by force ends as by `stop`. */
+/** Grace period, as with `stop`, for a session whose workspace is removed by force. */
 const STOP_GRACE_MS = 5000;
 
-/** An agent that has to be started to say its version may take longer; it is looked at the next time. */
+/** Longest wait for an agent that must run to print its version; a slower one is reported next time. */
 const VERSIONS_MS = 2000;
 
-/** What somebody who is attached runs by a key. */
+/** The bundled CLI, which the keys of an attached terminal run. */
 const CLI = [process.execPath, join(import.meta.dirname, "holdfast.cjs")];
 
 const home = openHome();
@@ -205,15 +205,15 @@ try {
   process.exit(1);
 }
 
-/** A home that cannot be written to breaks a start in many places, and most of them do not say that it was that. */
+/** An unwritable home breaks a start in many places, and most errors do not name that cause. */
 function reasonOf(error: unknown): HoldfastError {
   return whyUnwritable(home.path) ?? HoldfastError.from(error);
 }
 
-/** `daemon.mjs --without-configuration TROUBLE`: for one command, see without-configuration.ts. */
+/** `daemon.mjs --without-configuration TROUBLE` serves one command; see without-configuration.ts. */
 async function serve(home: Home, trouble: HoldfastError | undefined): Promise<void> {
   process.on("SIGHUP", () => {});
-  // For our own files and the recorders'; a session gets its caller's back in its launch file.
+  // The umask for files of the daemon and the recorders. A session gets its caller's umask back in its launch file.
   process.umask(0o077);
   secureHome(home);
   mkdirSync(home.sessions, { recursive: true, mode: 0o700 });
@@ -221,7 +221,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   if (!lock) process.exit(EXIT_ALREADY_RUNNING);
 
   const startedAt = new Date().toISOString();
-  // All of it before anything is done by any of it.
+  // Read the whole configuration before any of it takes effect.
   const configuration = trouble ? withoutConfiguration(home) : readConfiguration();
   const { agents } = configuration;
   const profiles = trouble
@@ -236,7 +236,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   const prices = readPrices(configuration.prices);
   const warnings = configuration.unknown.map((key) => describeUnknown(configuration.file, key));
   for (const warning of warnings) log(warning);
-  // Before anybody was let in, it is kept until the start can end by it: much of a start goes on when one session cannot be looked at.
+  // Damage found during the start is kept and thrown at its end: much of a start tolerates one unreadable session.
   let damage: string | undefined;
   let foundDamage = (what: string): void => {
     damage ??= what;
@@ -441,7 +441,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   lifecycle.observeWith(observedBy({ conversations, status }));
   const mendingEnd = new AbortController();
   const transcriptMending = new TranscriptMending({ home, journal, queries });
-  // What it is to remember, an agent may read in the transcripts of its earlier runs.
+  // Mend the transcripts of earlier runs first: an agent may read them to remember its work.
   sessions.starting.prepareWith((record) => transcriptMending.tryToMend(record));
   const transcripts = new Transcripts({
     home,
@@ -539,7 +539,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
       kept: await keptRuns(hosts),
       groups: groupQueries.paths(),
     });
-    // Before the fact: one that is shown twice is better than one that never is. Who asked for a restore is told by the reply.
+    // Write the notice before the events: showing it twice is better than never. A requested restore is reported in its reply.
     if (report.why === "damaged") writeNotice(home, report);
     journal.append(...drafts, ...messages.doubtAll());
   }
@@ -613,17 +613,17 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     for (const host of hosts.values()) await host[Symbol.asyncDispose]();
     backups[Symbol.dispose]();
     try {
-      // Where the home was, another daemon may have begun already: nothing there is ours.
+      // Another daemon may already use this path: nothing there is ours.
       if (why === "home gone") process.exit(0);
       if (why !== "damaged") {
         journal.append({ type: "daemon.stopped", actor, session: null, data: { pid: process.pid, why } });
-        // A damaged one is left open: closing it would write to it.
+        // A damaged database stays open: closing it would write to it.
         db.close();
       }
-      // Left behind, it tells those who follow that another daemon comes.
+      // The remaining file tells clients that another daemon follows.
       if (why !== "restore" && why !== "damaged") rmSync(home.daemonFile, { force: true });
     } catch (error) {
-      // Killed, it could not say more.
+      // No worse than being killed, which also leaves no event.
       log(`the daemon ends without a word in the journal: ${describe(error)}`);
     }
     lock.close();
@@ -634,12 +634,12 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     log(`the home ${home.path} is gone: the daemon ends; what runs goes on`);
     void end("home gone");
   });
-  /** The next start looks at every page, and restores what is damaged. */
+  /** Ends the daemon; the next start checks every page and restores a damaged database. */
   const startAfresh = (what: string) => {
     if (ending) return;
     log(`the database is damaged: ${what}; the daemon starts anew to restore it`);
     orderRestore(home, { why: "doubted", what, backup: null });
-    // Whatever else fails by it on the way out must not cut that short.
+    // Other failures that the damage causes must not interrupt the end.
     process.on("unhandledRejection", (error) => log(`after the damage: ${describe(error)}`));
     setTimeout(() => void end("damaged"), 20);
   };
@@ -648,12 +648,12 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     setListening: async ({ body }, { actor }) => ({ listen: await tcp.set(body, actor) }),
     setSharing: async ({ body }, { actor }) => ({ share: await shared.set(body, actor) }),
     async shutdown({ body }, { actor, version }) {
-      // Of several newer clients that found an older daemon, the first replaces it; what the others find is not older any more.
+      // When several newer clients find an older daemon, the first replaces it; the others then find one that is not older.
       if (body.why === "replaced" && version !== undefined && compareVersions(version, VERSION) <= 0) {
         throw new HoldfastError("usage", `the daemon is not older than ${version}: it is ${VERSION}`);
       }
       const ended = body.all ? await stopAll({ sessions, orphans, hosts, graceMs: body.graceMs, actor }) : { stopped: [], orphans: [] };
-      // The reply must be out before the door closes.
+      // Send the reply before the socket closes.
       setTimeout(() => void end(body.why, actor), 20);
       return { pid: process.pid, ...ended };
     },
@@ -770,7 +770,7 @@ async function read(home: Home, [place = "", body = ""]: string[]): Promise<void
   tellStarter("ready\n");
 }
 
-/** As a daemon that started now would read it. */
+/** Reads the configuration as a daemon that starts now would. */
 function lookAtConfiguration(): ConfigurationLook {
   try {
     const { file, isThere, unknown, agents, approvals, mcp, prices } = readConfiguration();
@@ -785,18 +785,18 @@ function lookAtConfiguration(): ConfigurationLook {
   }
 }
 
-/** Damage that was found before anybody was let in: whoever waits for this daemon looks again, and starts the one that restores. */
+/** Handles damage found before the daemon accepted clients: a waiting client looks again and starts the daemon that restores. */
 function startAnew(home: Home, error: Error): never {
   orderRestore(home, { why: "doubted", what: error.message, backup: null });
   process.exit(EXIT_ALREADY_RUNNING);
 }
 
-/** Without waiting for it: it can only begin when this process has ended. */
+/** Does not wait: the next daemon can begin only when this process has ended. */
 function launchNext(home: Home): void {
   launchDaemon(home, process.argv[1] ?? "").catch((error: unknown) => log(`no daemon follows: ${describe(error)}`));
 }
 
-/** What a transcript says is evidence for the status: that is there first, and goes last. */
+/** The status begins before conversations and ends after them: transcripts are evidence for the status. */
 function observedBy({ conversations, status }: { conversations: RunObserver; status: RunObserver }): RunObserver {
   const inTurn = (...observers: RunObserver[]) => ({
     tell: (what: keyof RunObserver) => (run: RunId) => {
@@ -817,7 +817,7 @@ function missingHost(host: HostName): HoldfastError {
   return new HoldfastError("host_missing", `there is no host ${host}`);
 }
 
-/** All at once, then what outlived its run, then the keepers: what they kept is gone. */
+/** Stops all sessions at once, then orphans, then the keepers, which are empty by then. */
 async function stopAll(options: {
   sessions: Sessions;
   orphans: Orphans;
@@ -825,12 +825,12 @@ async function stopAll(options: {
   graceMs: number;
   actor: Principal;
 }): Promise<{ stopped: Session[]; orphans: Orphan[] }> {
-  // What was adopted is its user's own: it goes on, and is found again.
+  // An adopted agent belongs to its user: it keeps running, and the next daemon finds it again.
   const running = options.sessions.list({}).sessions.filter(({ host, status }) => host !== "foreign" && isRunning(status));
   const stopped = await Promise.all(
     running.map(async ({ id }) => {
       const stop = options.sessions.stopping.stop(id, options).then(({ session }) => session);
-      // It may end by itself in the meantime, which is as good.
+      // The session may end on its own meanwhile, which is as good.
       return stop.catch((error: unknown) => {
         const now = options.sessions.get(id);
         if (hasEnded(now.status)) return now;
@@ -843,7 +843,7 @@ async function stopAll(options: {
     try {
       orphans.push((await options.orphans.stop(id, options)).orphan);
     } catch (error) {
-      // It may have ended with the one before.
+      // Stopping the previous orphan may have ended this one too.
       if ((error as HoldfastError).code !== "orphan_not_found") throw error;
     }
   }
@@ -851,12 +851,12 @@ async function stopAll(options: {
   return { stopped, orphans };
 }
 
-/** Descriptor 3 is the starter's pipe, where there is one. */
+/** Descriptor 3 is the starter's pipe, if there is one. */
 function tellStarter(text: string): void {
   try {
     writeSync(3, text);
     closeSync(3);
   } catch {
-    // Started by hand, or the starter has gone.
+    // The daemon was started by hand, or the starter has exited.
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Answers questions when no daemon can run: the home cannot be written to, or its configuration makes no sense. It lives as long as the
- * command that started it, reads a copy of the database, starts nothing, and refuses whatever would have to be written down. What it
- * says of sessions is what was last written down; recordings it reads as they are.
+ * Answers queries when no daemon can run, because the home is unwritable or its configuration is invalid. The reader lives as long as the command
+ * that started it. It reads a copy of the database, starts nothing, and refuses every request that would need a write. Session state is as last
+ * recorded; recordings are read in place.
  */
 import { copyFileSync, existsSync } from "node:fs";
 import { hostname } from "node:os";
@@ -114,7 +114,7 @@ const READS = new Set<EndpointName>([
 
 export async function serveReader(options: {
   home: Home;
-  /** A directory that can be written to, of this process alone; its socket comes there. */
+  /** A writable directory of this process alone; it holds the socket. */
   place: string;
   /** Why no daemon runs. */
   trouble: HoldfastError;
@@ -167,7 +167,7 @@ export async function serveReader(options: {
   const groupQueries = new GroupQueries(db);
   const nothing = async () => {};
   const spent = (id: SessionId) => spending.of(id);
-  // It only tells: it is never begun.
+  // These budgets only report: begin() is never called.
   const withChildren = (tree: readonly SessionId[]) => spending.withChildren(tree);
   const idle = { read: nothing, tell: nothing, interrupt: nothing, stop: nothing };
   sessions.accountWith(new Budgets({ journal, sessions: queries, spent, withChildren, ...idle }));
@@ -220,7 +220,7 @@ export async function serveReader(options: {
     messages: said,
     approvals,
   });
-  // Only what READS asks for: the rooms that change something are not there.
+  // Only what READS needs: everything that changes state is absent.
   const rooms: Partial<Parameters<typeof handlers>[0]> = {
     sessions,
     messages: messageHandlers({ messages: said, toGroups, groupReach, sessions, queries, gate }),
@@ -276,7 +276,7 @@ export async function serveReader(options: {
   });
 }
 
-/** The database as it is, with its log; or an empty one and why. The copy may be brought to today's schema: nobody else sees it. */
+/** Opens a copy of the database and its write-ahead log, or an empty one with the reason. The copy may be migrated: nobody else sees it. */
 function openCopy(home: Home, place: string): { db: DatabaseSync; trouble?: HoldfastError } {
   const copy = join(place, "holdfast.db");
   try {

@@ -1,12 +1,12 @@
-/** Keys of config.toml that mean nothing: most often a slip, now and then of a later version. They are told, and passed over. */
+/** Finds unknown keys of config.toml: mostly typos, sometimes keys of a later version. They are reported and ignored. */
 import { EACH, isSetting, type KnownKeys, type Setting } from "@holdfast/contract";
 import { editDistance } from "@holdfast/platform";
 
 export interface UnknownKey {
-  /** With the tables it is in: `prune.agee`. */
+  /** Full name, with its tables: `prune.agee`. */
   key: string;
   line: number | null;
-  /** What it most likely was to be. */
+  /** The key that was most likely intended. */
   meant: string | null;
 }
 
@@ -43,8 +43,8 @@ function namesAt(known: KnownKeys, path: string): string[] {
 }
 
 /**
- * Where a key stands: by the name of the table above it, or by its dotted name; null where it is written in another way. `a.b[1].c` is in the
- * second [[a.b]]; without a number any of them is meant.
+ * The line of a key, found by the table above it or by its dotted name; null if it is written another way. `a.b[1].c` is in the second [[a.b]];
+ * without a number, any of them matches.
  */
 export function lineOf(text: string, path: string): number | null {
   const wanted = bare(path);

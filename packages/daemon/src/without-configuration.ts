@@ -1,7 +1,6 @@
 /**
- * A daemon for one command, where config.toml makes no sense: what keeps running must be found and stopped all the same. It knows no agents and
- * no rules, starts nothing, says nothing to agents and deletes nothing; what their hooks tell waits for the next daemon. It ends with the
- * command that started it.
+ * A daemon for one command when config.toml is invalid: running sessions must still be found and stopped. It knows no agents and no rules, starts
+ * nothing, sends nothing to agents and deletes nothing; hook signals wait for the next daemon. It ends with the command that started it.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -33,7 +32,7 @@ const SERVED = new Set<EndpointName>([
   "examine",
 ]);
 
-/** Whatever else is asked for hears what is wrong with the configuration; once it was corrected, that another daemon follows. */
+/** Refuses all other endpoints with the configuration's error; once that is corrected, reports that another daemon follows. */
 export function servedWithout(
   handlers: Handlers,
   { trouble, isMended, end }: { trouble: HoldfastError; isMended(): boolean; end(): void },
@@ -47,7 +46,7 @@ export function servedWithout(
   return Object.fromEntries(names.map((name) => [name, SERVED.has(name) ? handlers[name] : refuse])) as unknown as Handlers;
 }
 
-/** As by default, but that nothing is deleted, and keys stay what the last daemon made them. */
+/** The defaults, except that nothing is deleted and keys stay as the last daemon set them. */
 export function withoutConfiguration(home: Home): Configuration {
   const otherwise = defaultConfiguration();
   const [detachKey = otherwise.detachKey, nextKey = otherwise.nextKey] = keysInForce(home);

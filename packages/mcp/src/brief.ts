@@ -1,4 +1,4 @@
-/** A session in the few words that an agent needs; show_agent has more. */
+/** A short form of a session for agents; show_agent has more. */
 import type { Session } from "@holdfast/contract/session";
 
 export function brief(session: Session) {

@@ -1,7 +1,6 @@
 /**
- * MCP over HTTP. Each request is served by a server of its own, which acts as whoever asked; nothing is kept between them, so that a daemon that
- * died and came back goes on with clients that never knew. The id that a client gets when it begins only tells its calls from those of
- * others, so that it can cancel them.
+ * MCP over HTTP. Each request gets its own server, which acts as the caller. Nothing is kept between requests, so clients do not notice a restarted
+ * daemon. The session id of a client only distinguishes its calls from those of other clients, so that it can cancel them.
  */
 import { randomUUID } from "node:crypto";
 import { HoldfastClient } from "@holdfast/sdk/client";
@@ -13,15 +12,15 @@ const SESSION = "mcp-session-id";
 
 export interface McpRequest {
   request: Request;
-  /** Its body, read and parsed; undefined: it has none. */
+  /** The parsed body; undefined if there is none. */
   message: unknown;
-  /** Who asks: a cancellation reaches only calls of the same. */
+  /** The caller's principal; a cancellation reaches only calls of the same one. */
   actor: string;
-  /** Asks the daemon as they would. */
+  /** Sends a request to the daemon as the caller. */
   ask(request: Request): Promise<Response>;
 }
 
-/** By actor, client and id: the calls that run. */
+/** Running calls, by actor, client and id. */
 const running = new Map<string, () => void>();
 
 export async function answerMcp({ request, message, actor, ask }: McpRequest): Promise<Response> {
@@ -55,7 +54,7 @@ interface Rpc {
   params?: { requestId?: unknown } | undefined;
 }
 
-/** What is no message the transport refuses. */
+/** The transport refuses everything that is not a message. */
 function messagesIn(value: unknown): Rpc[] {
   return (Array.isArray(value) ? value : [value]).filter((each): each is Rpc => typeof each === "object" && each !== null);
 }
@@ -66,7 +65,7 @@ function withSession(reply: Response): Response {
   return new Response(reply.body, { status: reply.status, headers });
 }
 
-/** When the last of it was read, or nobody reads it any more, the call is over. */
+/** The call is over when its reply has been read, or when nobody reads it any more. */
 function withEnd(reply: Response, end: () => void): Response {
   if (!reply.body) return reply;
   const source = reply.body.getReader();
@@ -85,7 +84,7 @@ function withEnd(reply: Response, end: () => void): Response {
   return new Response(body, { status: reply.status, headers: reply.headers });
 }
 
-/** A daemon asked from within. */
+/** A transport to the daemon within the same process. */
 function asking(ask: McpRequest["ask"]): Transport {
   const send = ({ method, path, body, signal }: WireRequest) =>
     ask(
@@ -110,7 +109,7 @@ function asking(ask: McpRequest["ask"]): Transport {
   };
 }
 
-/** Ends quietly when its reader has enough. */
+/** Ends without an error when the reader stops. */
 async function* until(signal: AbortSignal | undefined, body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
   const reader = body?.getReader();
   if (!reader) return;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { linesOf, plainText, unfinished } from "./lines.ts";
 
-test("lines come whole over the borders of chunks, each with the offset of its end", async () => {
+test("lines are complete across chunk boundaries, each with the offset of its end", async () => {
   const bytes = Buffer.from("one\r\nzwölf\n\nrest");
   const chunked = async function* () {
     for (const at of [0, 2, 4, 8, 15]) yield bytes.subarray(at, { 0: 2, 2: 4, 4: 8, 8: 15, 15: bytes.length }[at]);
@@ -15,7 +15,7 @@ test("lines come whole over the borders of chunks, each with the offset of its e
   ]);
 });
 
-test("a line without end comes in parts, so that nobody has to hold it (mend 4)", async () => {
+test("an endless line arrives in parts of limited size (mend 4)", async () => {
   const endless = async function* () {
     for (let i = 0; i < 80; i++) yield Buffer.alloc(64 * 1024, "x");
     yield Buffer.from("\nnext\n");
@@ -39,7 +39,7 @@ test.each([
   expect(plainText(given)).toBe(plain);
 });
 
-test("however a text is cut into bytes, what is whole of it and what is not yet make it up", () => {
+test("splitting bytes anywhere never breaks a character", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), fc.nat(), (text, at) => {
       const bytes = Buffer.from(text);

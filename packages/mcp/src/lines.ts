@@ -1,9 +1,9 @@
-/** What a terminal was given, as plain text. */
+/** Terminal output as plain text. */
 import { stripVTControlCharacters } from "node:util";
 
 const NEWLINE = 10;
 
-/** Without what only a terminal understands; a line that was written over is what it was last. */
+/** Removes terminal control sequences; of an overwritten line only the last text remains. */
 export function plainText(text: string): string {
   return stripVTControlCharacters(text.replaceAll("\r\n", "\n"))
     .split("\n")
@@ -12,7 +12,7 @@ export function plainText(text: string): string {
     .replaceAll(/(?![\n\t])\p{Cc}/gu, "");
 }
 
-/** How many bytes at the end are of a character that is not whole yet. */
+/** Number of bytes at the end that belong to an incomplete character. */
 export function unfinished(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(4, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -25,14 +25,14 @@ export function unfinished(bytes: Uint8Array): number {
 
 export interface Line {
   text: string;
-  /** How many bytes there were up to its end. */
+  /** Number of bytes up to the end of the line. */
   end: number;
 }
 
-/** A program that prints no newline has its output in lines of this many bytes. */
+/** Output without newlines is split into lines of this many bytes. */
 const LONGEST_LINE = 1 << 20;
 
-/** Whole lines as they come; the last one also without an end. */
+/** Complete lines as they arrive, and an unterminated last line. */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
   let pieces: Uint8Array[] = [];
   let held = 0;

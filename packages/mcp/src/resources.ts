@@ -1,4 +1,4 @@
-/** What can be read: `holdfast://sessions/NAME/transcript`, `…/output` and `…/context`. */
+/** Resources: `holdfast://sessions/NAME/transcript`, `…/output` and `…/context`. */
 
 import { describeAsk } from "@holdfast/contract/described";
 import { HoldfastError } from "@holdfast/contract/errors";
@@ -22,7 +22,7 @@ export const TEMPLATES = (Object.keys(WHAT) as What[]).map((what) => ({
   mimeType: "text/plain",
 }));
 
-/** Of sessions that run; those that have ended can be read by the same addresses. */
+/** Resources of running sessions. Those of ended sessions can be read at the same addresses. */
 export async function listResources(client: HoldfastClient) {
   const { sessions } = await client.call("listSessions", {});
   return sessions.flatMap(({ name, kind }) =>
@@ -61,7 +61,7 @@ async function transcriptOf(client: HoldfastClient, ref: string): Promise<string
   for (const { entry } of entries) {
     const words = inWords(entry);
     if (words === undefined) continue;
-    // Pieces of one text follow each other.
+    // Consecutive chunks belong to one text.
     text += entry.type === "text" && last === "text" ? words : `${text === "" ? "" : "\n"}${words}`;
     last = entry.type;
   }

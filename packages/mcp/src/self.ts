@@ -1,14 +1,14 @@
-/** Who calls: the session whose token the server has, or whoever started it. */
+/** The caller: the session whose token the server has, or the principal that started the server. */
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { HoldfastClient } from "@holdfast/sdk/client";
 
 export interface Self {
   actor: string;
-  /** Its id, where a session calls. */
+  /** Id of the calling session, if any. */
   session: string | null;
 }
 
-/** Asked once: a token does not change hands. */
+/** The identity is fetched once, because a token's principal does not change. */
 export function selfOf(client: HoldfastClient): () => Promise<Self> {
   let known: Promise<Self> | undefined;
   return () => {
@@ -25,7 +25,7 @@ async function ask(client: HoldfastClient): Promise<Self> {
   return { actor, session: /^session:(.+)$/.exec(actor)?.[1] ?? null };
 }
 
-/** The session that is meant: the one named, else the caller's own. */
+/** The named session, else the caller's own. */
 export function meant(ref: string | undefined, self: Self): string {
   const session = ref ?? self.session;
   if (session !== null) return session;

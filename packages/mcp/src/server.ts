@@ -1,7 +1,7 @@
 /**
- * The MCP server: Holdfast's verbs as tools, over a client of the daemon. It has no state and no rights of its own: each call is a request to the
- * daemon by whoever's token the client has, checked and written down there. What goes wrong is told to the agent as the result of the call,
- * with what to do next, so that it can do that.
+ * The MCP server: Holdfast's commands as tools, over a client of the daemon. The server has no state and no rights of its own: each call is a request
+ * to the daemon with the client's token, checked and recorded there. Errors are returned to the agent as the result of the call, with the next step,
+ * so that the agent can act on them.
  */
 import { HoldfastError } from "@holdfast/contract/errors";
 import { VERSION } from "@holdfast/contract/version";
@@ -29,11 +29,11 @@ const INSTRUCTIONS =
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
-/** `place`: where the process is that serves one caller alone. */
+/** `place`: directory and environment of a server process with a single caller. */
 export function createServer(client: HoldfastClient, place?: Place): Server {
   const server = new Server(
     { name: "holdfast", title: "Holdfast", version: VERSION },
-    // Nothing that a client sends is checked against a JSON schema: the tools check what they are given.
+    // Client input is not checked against a JSON schema: the tools validate their own arguments.
     { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS, jsonSchemaValidator: { getValidator: () => unchecked } },
   );
   const self = selfOf(client);
@@ -59,7 +59,7 @@ const unchecked = (input: unknown) => ({ valid: true as const, data: input as ne
 
 let listed: { name: string; description: string; inputSchema: { type: "object" }; annotations: object }[] | undefined;
 
-/** The same for everybody; what somebody may not do, the daemon tells. */
+/** The same list for every caller; the daemon rejects calls without the necessary rights. */
 function toolList() {
   listed ??= TOOLS.map((each) => ({
     name: each.name,
@@ -89,7 +89,10 @@ async function called(tool: Tool, args: unknown, call: Call) {
   }
 }
 
-/** Passed over, it would be about somebody else than was meant. What no tool here takes is of the client's own, as some add to every call. */
+/**
+ * Ignoring an argument of another tool could affect the wrong session. Arguments that no tool has are the client's own; some clients add one to every
+ * call.
+ */
 function isKnownElsewhere(key: string): boolean {
   return TOOLS.some(({ input }) => key in input.shape);
 }
@@ -102,7 +105,7 @@ function failed(error: HoldfastError) {
   };
 }
 
-/** What the error tells besides, such as the value that is there now. */
+/** Further data of the error, such as the current value. */
 function detailsOf({ details }: HoldfastError): string {
   return details === undefined ? "" : `\n${JSON.stringify(details)}`;
 }
@@ -111,7 +114,7 @@ function sentence({ message, hint, candidates }: HoldfastError): string {
   return [message, hint, candidates?.length ? `did you mean: ${candidates.join(", ")}` : undefined].filter(Boolean).join("; ");
 }
 
-/** Only who gave a token for it is told, and progress never goes back. */
+/** Progress is sent only to clients that passed a progress token, and never decreases. */
 function teller({ _meta, sendNotification, signal }: Extra): Call["tell"] {
   const progressToken = _meta?.progressToken;
   let told = 0;
@@ -119,7 +122,7 @@ function teller({ _meta, sendNotification, signal }: Extra): Call["tell"] {
     if (progressToken === undefined || signal.aborted) return;
     told = Math.max(told + 1, step?.done ?? 0);
     const params = { progressToken, progress: told, message, ...(step?.total === undefined ? {} : { total: step.total }) };
-    // Whoever is not there any more hears nothing.
+    // The client may be gone.
     sendNotification({ method: "notifications/progress", params }).catch(() => {});
   };
 }

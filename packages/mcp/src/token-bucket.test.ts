@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { TokenBucket } from "./token-bucket.ts";
 
-test("a burst goes through, then so many a second, and what does not is counted", () => {
+test("a bucket passes a burst, then its rate per second, and counts dropped items", () => {
   let now = 0;
   const bucket = new TokenBucket({ burst: 5, perSecond: 1, clock: () => now });
   const taken = (times: number) => Array.from({ length: times }, () => bucket.take()).filter(Boolean).length;
@@ -15,7 +15,7 @@ test("a burst goes through, then so many a second, and what does not is counted"
   expect([bucket.passed, bucket.dropped]).toEqual([11, 113]);
 });
 
-test("a rate below one a second lets one through after that time", () => {
+test("a rate below one per second passes one item after that time", () => {
   let now = 0;
   const bucket = new TokenBucket({ burst: 1, perSecond: 0.1, clock: () => now });
   expect(bucket.take()).toBe(true);

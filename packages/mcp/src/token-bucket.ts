@@ -1,4 +1,4 @@
-/** Lets through a burst, then so many a second; counts what it does not. */
+/** Allows a burst, then a fixed rate per second; counts dropped items. */
 export class TokenBucket {
   readonly #burst: number;
   readonly #perSecond: number;

@@ -10,7 +10,7 @@ import { SHELL_TOOLS } from "./tools/shells.ts";
 import { TRANSCRIPT_TOOLS } from "./tools/transcript.ts";
 import { WAITING_TOOLS } from "./tools/waiting.ts";
 
-/** In the order in which an agent reads them. */
+/** All tools, in the order in which an agent reads them. */
 export const TOOLS: readonly Tool[] = [
   ...SESSION_TOOLS,
   ...MESSAGE_TOOLS,

@@ -1,23 +1,23 @@
 /**
- * Waits that outlive the daemon: a look, then the events after it, and when the stream breaks off, for the daemon was killed or replaced,
- * another look. Nothing that happens in between is missed.
+ * Waits that survive a daemon restart: check the state, then follow the events after it. If the stream breaks because the daemon was killed or
+ * replaced, check again. No change is missed.
  */
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { HoldfastClient } from "@holdfast/sdk/client";
 
 const PASSING = ["daemon_unreachable", "cursor_gone", "journal_damaged"];
 
-/** A daemon that is being replaced is there again in less. */
+/** A daemon that is being replaced is back within this time. */
 const AGAIN_MS = 200;
 
 export interface Look<T> {
-  /** Where the journal was. */
+  /** Position in the journal at the time of the check. */
   cursor: string;
   /** Undefined: not yet. */
   found: T | undefined;
 }
 
-/** What `look` finds, or undefined when `over` aborts. */
+/** Returns what `look` finds, or undefined when `over` aborts. */
 export async function eventually<T>(
   client: HoldfastClient,
   options: { look(): Promise<Look<T>>; over: AbortSignal; session?: string | undefined; types?: readonly string[] | undefined },
@@ -39,7 +39,7 @@ export async function eventually<T>(
   }
 }
 
-/** The daemon went, and comes back; what it answered stands. */
+/** True if the daemon is gone and will come back; errors that the daemon replied with are final. */
 export function isPassing(error: unknown): boolean {
   return !(error instanceof HoldfastError) || PASSING.includes(error.code);
 }

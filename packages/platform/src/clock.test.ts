@@ -34,7 +34,7 @@ test("a clock change is noticed in both directions, also when it is reverted", (
 
 test("sleep does not count as a clock change", () => {
   const [time, steady] = [Date.now, performance.now];
-  // As after a suspend: the time of day and the clock since boot agree, and the process's own stood still.
+  // As after a suspend: the time of day and the clock since boot agree, and the process's own clock stopped.
   const still = vi.spyOn(performance, "now").mockImplementation(() => steady.call(performance) - DAY);
   expect(clockSteps()).toBe(0);
   still.mockRestore();

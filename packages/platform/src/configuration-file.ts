@@ -4,12 +4,12 @@ import { writeFileAtomic } from "./files.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where a person's decisions are. */
+/** The user's configuration file. */
 export function configurationFile(env: Environment = process.env): string {
   return join(env.XDG_CONFIG_HOME || join(env.HOME ?? "/", ".config"), "holdfast", "config.toml");
 }
 
-/** At once, and through a link to where the file is: it may be in a repository of dotfiles. A person's own is nobody else's to read. */
+/** Writes atomically and through a link, because the file may be in a repository of dotfiles. Only the user can read their own file. */
 export function writeConfiguration(file: string, text: string, whose: "user" | "project"): void {
   const target = existsSync(file) ? realpathSync(file) : file;
   mkdirSync(dirname(target), { recursive: true, mode: whose === "user" ? 0o700 : 0o777 });

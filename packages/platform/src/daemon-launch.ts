@@ -1,8 +1,7 @@
 /**
- * Starts a daemon that outlives its starter: own process session, cwd `/`, standard streams on the log, and a fixed minimal
- * environment, so that nothing of the first caller (secrets, a virtualenv, a proxy) is in it or in the keepers it starts.
- * However many start one at once, the lock lets one live; the others end with EXIT_ALREADY_RUNNING and their starters
- * connect to the winner.
+ * Starts a daemon that outlives its starter: its own process session, cwd `/`, standard streams to the log, and a fixed minimal environment, so that
+ * nothing of the first caller (secrets, a virtualenv, a proxy) reaches the daemon or its keepers. If several start at once, the lock lets one live.
+ * The others end with EXIT_ALREADY_RUNNING, and their starters connect to the winner.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -31,8 +30,8 @@ export function minimalEnvironment(home: Home, env: Readonly<Record<string, stri
 }
 
 /**
- * Resolves when a daemon answers on the home's socket: the one started here, or the one that was faster. What the one started here has
- * to say about its configuration comes back. `without`: what is wrong with the configuration; then it does without, as long as we live.
+ * Resolves when a daemon answers on the home's socket: the new one, or one that was faster. Returns the new daemon's warnings about its
+ * configuration. `without`: the error in the configuration; the daemon then runs without it and ends with this process.
  */
 export async function launchDaemon(home: Home, program: string, without?: HoldfastError): Promise<string[]> {
   const log = openLog(home);
@@ -43,7 +42,7 @@ export async function launchDaemon(home: Home, program: string, without?: Holdfa
       cwd: "/",
       detached: true,
       env: minimalEnvironment(home),
-      // Of one that lives as long as we do, the end of its input tells that, also when we are killed.
+      // A daemon that must end with this process sees the end of its input, even if this process is killed.
       stdio: [without ? "pipe" : "ignore", log, log, "pipe"],
     });
     (child.stdin as { unref?(): void } | null)?.unref?.();
@@ -53,7 +52,7 @@ export async function launchDaemon(home: Home, program: string, without?: Holdfa
   }
 }
 
-/** A log beyond this makes room for a new one at a start, and is kept as `.1`: nobody else would ever delete it. */
+/** A longer log is renamed to `.1` at a start, because nothing else ever deletes it. */
 const LONGEST_LOG = 8 << 20;
 
 function openLog(home: Home): number {
@@ -71,7 +70,7 @@ function openLog(home: Home): number {
   }
 }
 
-/** On descriptor 3 the daemon writes lines of warnings and `ready` when it listens, or why it cannot (an error's body as JSON) before it ends. */
+/** On descriptor 3 the daemon writes lines of warnings, then `ready` when it listens. If it cannot start, it writes the error as JSON and ends. */
 function ready(child: ReturnType<typeof spawn>, home: Home): Promise<string[]> {
   return new Promise((resolve, reject) => {
     let said = "";
@@ -87,7 +86,7 @@ function ready(child: ReturnType<typeof spawn>, home: Home): Promise<string[]> {
       pipe.destroy();
       resolve([...said.matchAll(/^warning (.*)$/gm)].map(([, text = ""]) => JSON.parse(text) as string));
     });
-    // Not `exit`: that may come before the last words have been read.
+    // `exit` may arrive before the last output has been read.
     child.on("close", (code, signal) => {
       if (code === EXIT_ALREADY_RUNNING) return resolve([]);
       reject(notStarted(said, { how: `it ended with ${signal ?? `code ${code}`}`, hint: `see ${home.log}` }));
@@ -95,13 +94,13 @@ function ready(child: ReturnType<typeof spawn>, home: Home): Promise<string[]> {
   });
 }
 
-/** The pipe on descriptor 3. A program that could not be started for want of descriptors has no pipes at all: its `error` says so. */
+/** The pipe on descriptor 3. A program that could not be started for lack of descriptors has no pipes; its `error` event reports that. */
 export function pipeOf(child: ChildProcess): (NodeJS.ReadableStream & { destroy(): void }) | undefined {
   const [, , , pipe] = (child.stdio as ChildProcess["stdio"] | undefined) ?? [];
   return (pipe ?? undefined) as unknown as (NodeJS.ReadableStream & { destroy(): void }) | undefined;
 }
 
-/** Its last words are an error as it would be told over the wire, if it could still speak. */
+/** The daemon's last output is an error body as on the wire. */
 function notStarted(said: string, otherwise: { how: string; hint: string }): HoldfastError {
   const { code, message, hint } = lastWords(said);
   const error = HoldfastError.fromBody({ code: code === "internal" ? "daemon_unreachable" : (code ?? "daemon_unreachable") });

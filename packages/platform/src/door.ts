@@ -1,27 +1,27 @@
 /**
- * A Unix socket that stays where clients look for it. A cleaner of /tmp may take it away from under a process that lives, alone or
- * with its directory; it is made anew, as often as it takes. Connections that are open survive that.
+ * A Unix socket that stays where clients look for it. A cleaner of /tmp may delete it while the process is alive, alone or with its directory. It is
+ * then created again, as often as necessary. Open connections survive that.
  */
 import { chmodSync, chownSync, existsSync, type FSWatcher, rmSync, watch } from "node:fs";
 import type { Server } from "node:net";
 import { dirname } from "node:path";
 import { describe, log } from "./log.ts";
 
-/** Until then a process whose socket cannot be made anew is reached by nobody. */
+/** Until the socket exists again, no client can reach the process. */
 const RETRY_MS = 1000;
 
-/** Connections that wait to be accepted; a Unix socket refuses the next one. */
+/** Connections that wait to be accepted; a Unix socket refuses further ones. */
 const BACKLOG = 4096;
 
 export interface DoorOptions {
   path: string;
-  /** Makes or checks the directory. */
+  /** Creates or checks the directory. */
   secure(): void;
-  /** Open to this group, too. */
+  /** Group that may also connect. */
   gid?: number;
 }
 
-/** The caller owns the path: a socket file that is there belongs to nobody. */
+/** The caller owns the path: an existing socket file belongs to no live process. */
 export async function keepListening(server: Server, options: DoorOptions): Promise<{ close(): void }> {
   const { path } = options;
   options.secure();
@@ -30,7 +30,7 @@ export async function keepListening(server: Server, options: DoorOptions): Promi
   let ending = false;
   let reopening = false;
   let watcher = watchSocket();
-  // Where the system has no watches left, the socket is not missed until somebody looks; that is no reason not to listen.
+  // Without a free watch the missing socket is noticed late, but that is no reason not to listen.
   function watchSocket(): FSWatcher | undefined {
     try {
       return watch(dirname(path), { persistent: false }, () => void reopen()).on("error", () => {});
@@ -53,7 +53,7 @@ export async function keepListening(server: Server, options: DoorOptions): Promi
       log(`cannot listen again: ${describe(error)}`);
     }
     reopening = false;
-    // Gone again, or not yet possible.
+    // Deleted again, or not created yet.
     if (!ending && !existsSync(path)) setTimeout(() => void reopen(), RETRY_MS).unref();
   }
 

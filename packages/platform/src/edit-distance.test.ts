@@ -9,7 +9,7 @@ test.each([
   ["recroding", "recording", 1],
   ["agee", "age", 1],
   ["kitten", "sitting", 3],
-])("%j and %j are %d apart, either way", (a, b, distance) => {
+])("%j and %j have distance %d in both directions", (a, b, distance) => {
   expect([editDistance(a, b), editDistance(b, a)]).toEqual([distance, distance]);
 });
 
@@ -27,6 +27,6 @@ test.each([
   ["zzzzzz", "build", false],
   ["x", "a", false],
   ["", "build", false],
-])("whether %j may mean %j: %s", (a, b, similar) => {
+])("%j is similar to %j: %s", (a, b, similar) => {
   expect([isSimilar(a, b), isSimilar(b, a)]).toEqual([similar, similar]);
 });

@@ -1,4 +1,4 @@
-/** How many letters must be put in, taken out or changed, or neighbours swapped, to make one word of the other. */
+/** Number of insertions, deletions, changes and swaps of neighbours that turn one word into the other. */
 export function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);
@@ -15,7 +15,7 @@ export function editDistance(a: string, b: string): number {
   return last[b.length] ?? 0;
 }
 
-/** Whether somebody who wrote one word may have meant the other: a slip or two of the keyboard, a part of it, or the same beginning. */
+/** True if one word may be a mistake for the other: a typing error or two, a part of it, or the same beginning. */
 export function isSimilar(a: string, b: string): boolean {
   const [short = "", long = ""] = [a.toLowerCase(), b.toLowerCase()].sort((x, y) => x.length - y.length);
   if (short === "") return false;

@@ -2,12 +2,12 @@ import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, renameS
 import { dirname } from "node:path";
 import { type HoldfastError, unwritable } from "@holdfast/contract/errors";
 
-/** A few pages: what one fact takes in the journal, or a recorder until it is looked at again. */
+/** A few pages: the size of one event in the journal, or of what a recorder writes until the next check. */
 const ROOM_BYTES = 64 * 1024;
 
 let counter = 0;
 
-/** Temp + rename: a reader sees the old content or the new, never half of it. */
+/** Writes a temporary file and renames it: a reader sees the old content or the new, never half of it. */
 export function writeFileAtomic(path: string, content: string | Uint8Array, mode = 0o600): void {
   const temporary = `${path}.${process.pid}.${++counter}.tmp`;
   try {
@@ -17,13 +17,13 @@ export function writeFileAtomic(path: string, content: string | Uint8Array, mode
     try {
       unlinkSync(temporary);
     } catch {
-      // It was never created, or is gone with its directory: the first error is the one to tell.
+      // The file was not created, or is gone with its directory. Report the first error.
     }
     throw error;
   }
 }
 
-/** The file is on the disk under its new name before this returns: neither a killed process nor a power cut leaves half of it there. */
+/** The file is on disk under its new name before this returns: neither a killed process nor a power cut leaves half of it. */
 export function renameDurably(from: string, to: string): void {
   syncFile(from);
   renameSync(from, to);
@@ -39,11 +39,11 @@ function syncFile(path: string): void {
   }
 }
 
-/** Why nothing can be written into the directory, if so. By more than an inode: an empty file fits on a full disk. */
+/** Why nothing can be written into the directory, if so. Tests with some bytes: an empty file fits on a full disk. */
 export function whyUnwritable(directory: string): HoldfastError | undefined {
   const file = `${directory}/.room`;
   try {
-    // Not zeros: a file system that compresses has room for any number of them.
+    // A compressing file system would store any number of zeros.
     writeFileSync(file, crypto.getRandomValues(new Uint8Array(ROOM_BYTES)), { mode: 0o600 });
     return undefined;
   } catch (error) {
@@ -53,12 +53,12 @@ export function whyUnwritable(directory: string): HoldfastError | undefined {
   }
 }
 
-/** Far more than anything of ours, or of an agent's that is read whole. */
+/** Far above any file of Holdfast, or of an agent, that is read whole. */
 const LARGEST_FILE = 32 << 20;
 
 /**
- * The text of a file that a program of a run may have put there. A pipe in its place would never end, and a file of gigabytes would take them:
- * both are refused, as what they are and not as what they were a moment before.
+ * Reads a text file that a program of a run may have written. A pipe in its place would block forever, and a huge file would use up memory. Both are
+ * refused, based on the opened file rather than an earlier check.
  */
 export function readOrdinaryFile(path: string, most = LARGEST_FILE): string {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -79,7 +79,7 @@ export function readOrdinaryFile(path: string, most = LARGEST_FILE): string {
   }
 }
 
-/** The parsed file, or undefined when it is missing or not JSON: the caller decides what a damaged file means. */
+/** The parsed file, or undefined if it is missing or not JSON: the caller decides what a damaged file means. */
 export function readJsonFile(path: string): unknown {
   try {
     return JSON.parse(readOrdinaryFile(path));

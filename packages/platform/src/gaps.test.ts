@@ -10,7 +10,7 @@ test("gaps survive writing and reading, a torn line hides none, and a gap may gr
   appendGap(directory.path, { offset: 6, bytes: 100, why: "the disk was full", at: 1000 });
   appendGap(directory.path, { offset: 6, bytes: 11, why: "the disk was full", at: 2000 });
   appendFileSync(join(directory.path, GAPS_FILE), '\n{"offset":12,"bytes":30,"why":"the');
-  // As they were before they had a time.
+  // Entries of older versions have no time.
   for (let i = 0; i < 2; i++)
     appendFileSync(join(directory.path, GAPS_FILE), '\n{"offset":20,"bytes":null,"why":"the recorder had ended"}\n');
   appendFileSync(join(directory.path, GAPS_FILE), '\n{"offset":50,"by');

@@ -1,7 +1,7 @@
 /**
- * `gaps` in a run's directory: where the recording has a hole. One line of JSON each: the offset at which it goes on, how many bytes are
- * missing there (null: nobody knows), why, and since when. Written by whoever knows, before what comes after the hole: a holder of its own
- * recording, the daemon when tmux's recorder died. So whoever has read a byte knows of every hole before it.
+ * `gaps` in a run's directory: the gaps of its recording. Each line is JSON with the offset at which the recording continues, the number of missing
+ * bytes (null: not known), the reason and the start time. A holder writes it for its own recording, and the daemon when tmux's recorder died, always
+ * before the output after the gap. So a reader of a byte knows every gap before it.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,18 +11,18 @@ export interface Gap {
   offset: number;
   bytes: number | null;
   why: string;
-  /** When it began, in milliseconds since 1970; null: nobody knows. */
+  /** Start of the gap in milliseconds since 1970; null: not known. */
   at: number | null;
 }
 
 export const GAPS_FILE = "gaps";
 
-/** Begins with a line's end: one that was torn (a full disk, a crash) is then a line of its own, which nobody understands. */
+/** Begins with a newline: a line that was torn by a full disk or a crash then stays a separate, unreadable line. */
 export function appendGap(directory: string, gap: Gap): void {
   appendFileSync(join(directory, GAPS_FILE), `\n${JSON.stringify(gap)}\n`, { mode: 0o600 });
 }
 
-/** Several at one place are one hole, which grew before anything came after it. */
+/** Several gaps at one offset are one gap, which grew before further output came. */
 export function readGaps(directory: string): Gap[] {
   const gaps = new Map<number, Gap>();
   for (const gap of textOf(directory).split("\n").flatMap(parseGap)) {

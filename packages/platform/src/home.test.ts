@@ -78,7 +78,7 @@ test("an open home is closed to others, and a foreign home or a non-directory is
   if (process.getuid?.() !== 0) expect(() => secureHome({ ...home, path: "/" })).toThrow(UNUSABLE);
 });
 
-/** A home whose sockets would be in a directory of the test's own. */
+/** A home whose sockets are in a private directory of the test. */
 function sockets(): Home {
   const root = temporary();
   return { ...openHome({ HOLDFAST_HOME: join(root, "home") }), socketDirectory: join(root, "holdfast-1", "hash") };

@@ -1,8 +1,7 @@
 /**
- * Where everything of one Holdfast home lives. Sockets are apart from the files: a Unix socket path ends at 107 bytes
- * (103 on macOS), and a runtime directory goes away at logout, so they live under /tmp in a directory only we can enter. Where another user
- * has taken its name, they live in another one, which the home names.
- * No imports but fs and path: the CLI's hot path loads this file.
+ * Paths of a Holdfast home. Sockets are separate from the files: a Unix socket path has at most 107 bytes (103 on macOS), and a runtime directory
+ * disappears at logout. So they are under /tmp in a private directory. If another user has taken its name, they are in another one, which the home
+ * names. No imports other than fs and path: the CLI's hot path loads this file.
  */
 import {
   accessSync,
@@ -30,7 +29,7 @@ export interface Home {
   readonly socketDirectory: string;
   readonly daemonSocket: string;
   readonly tmuxSocket: string;
-  /** What other users of this machine can reach, where that was asked for. */
+  /** Directory that other users of this machine can reach, if sharing is enabled. */
   readonly sharedDirectory: string;
   readonly database: string;
   readonly lock: string;
@@ -39,19 +38,19 @@ export interface Home {
   readonly tmuxFile: string;
   readonly sessions: string;
   readonly workspaces: string;
-  /** Copies of the database. */
+  /** Backups of the database. */
   readonly backups: string;
-  /** What was found damaged, or replaced by a backup; never deleted by us. */
+  /** Damaged files, or files replaced by a backup; Holdfast never deletes them. */
   readonly setAside: string;
-  /** The order to replace the database by a backup; there until that is done. */
+  /** The order to replace the database with a backup; exists until that is done. */
   readonly restoreOrder: string;
-  /** What a person must be told at their next command. */
+  /** A message that the user's next command shows. */
   readonly notice: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Creates the home when it is missing. The same directory reached by two spellings is one home. */
+/** Creates the home if it is missing. The same directory under two names is one home. */
 export function openHome(env: Environment = process.env): Home {
   const wanted = homePath(env);
   if (hasControlCharacter(wanted)) throw new HoldfastError("home_unusable", "the path of the home contains control characters");
@@ -108,7 +107,7 @@ const PLACE_FILES: PlaceFiles = {
   remove: (path) => rmSync(path, { force: true, recursive: true }),
 };
 
-/** Compiling the Unicode class costs more than all else here. */
+/** A loop, because compiling the Unicode class would cost more than everything else here. */
 function hasControlCharacter(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -150,19 +149,19 @@ function createHome(wanted: string): string {
   }
 }
 
-/** Not by Node's own `recursive`, which tries for ever where a file system makes no directories and says that the parent is missing (/proc). */
+/** Without Node's `recursive`, which retries forever on a file system that creates no directories and reports a missing parent (/proc). */
 function makeDirectories(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
   if (dirname(path) !== path) makeDirectories(dirname(path));
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Somebody else was faster.
+    // Another process was faster.
     if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error;
   }
 }
 
-/** A directory that cannot be made for a read-only file system is told as one that is not there. */
+/** On a read-only file system a missing directory is reported as missing, so check the parents. */
 function readOnlyAbove(path: string): HoldfastError | undefined {
   try {
     accessSync(path, constants.W_OK);
@@ -174,7 +173,7 @@ function readOnlyAbove(path: string): HoldfastError | undefined {
   }
 }
 
-/** Refuses a home that others can enter or that belongs to somebody else. */
+/** Refuses a home that belongs to another user, and closes it to others. */
 export function secureHome(home: Home): void {
   const uid = process.getuid?.() ?? 0;
   const stat = lstatSync(home.path);
@@ -188,14 +187,14 @@ export function secureHome(home: Home): void {
 }
 
 /**
- * Creates the socket directory, or checks the one that is there: anybody may create names in /tmp, so a directory that is a
- * link, belongs to another user or can be entered by others is refused, never used and never repaired.
+ * Creates or checks the socket directory. Every user can create names in /tmp, so a directory that is a link, belongs to another user or is open to
+ * others is refused, never used and never repaired.
  */
 export function secureSocketDirectory(home: Home): void {
   secure(home.socketDirectory);
 }
 
-/** For the sockets through which commands share connections to other machines: they belong to no home. */
+/** Directory of the sockets that share ssh connections to other machines; it belongs to no home. */
 export function secureSshDirectory(): string {
   const uid = process.getuid?.() ?? 0;
   const usual = `/tmp/holdfast-${uid}`;
@@ -220,8 +219,8 @@ function secure(wanted: string): void {
 }
 
 /**
- * The directory of the shared socket: ours, for those of the group to enter, and for nobody else to write to. One that is a link, belongs to
- * somebody else or was opened to others is refused.
+ * The directory of the shared socket: the group may enter it, and only its owner may write to it. A directory that is a link, belongs to another user
+ * or is open to others is refused.
  */
 export function secureSharedDirectory(home: Home, gid: number): void {
   const directory = home.sharedDirectory;
@@ -240,7 +239,7 @@ export function secureSharedDirectory(home: Home, gid: number): void {
   chmodSync(directory, 0o750);
 }
 
-/** For whoever comes to another user's daemon: the token must not go to a socket that somebody put there in its place. */
+/** Checks the socket of another user's daemon: the token must not go to a socket that somebody else put in its place. */
 export function checkSharedSocket(path: string): void {
   const directory = lstatSync(dirname(path));
   const socket = lstatSync(path);
@@ -250,7 +249,7 @@ export function checkSharedSocket(path: string): void {
   });
 }
 
-/** Whether the socket directory is there and safe; false when it does not exist yet. */
+/** True if the socket directory exists and is safe; false if it does not exist yet. */
 export function socketDirectoryIsSafe(home: Home): boolean {
   try {
     checkPrivate(home.socketDirectory);

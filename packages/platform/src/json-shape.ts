@@ -1,4 +1,4 @@
-/** Whether JSON can be parsed at no great cost: some bytes for each level or value become a hundred in memory. */
+/** Checks that JSON is cheap to parse: a few bytes per level or value become a hundred in memory. */
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const OPENING = new Set([0x5b, 0x7b]);
@@ -9,7 +9,7 @@ export interface JsonLimits {
   most: number;
 }
 
-/** Looks at the bytes alone; what is no JSON at all is left to the parser. */
+/** Scans only the bytes; invalid JSON is left to the parser. */
 export function exceeds(bytes: Uint8Array, { deepest, most }: JsonLimits): "depth" | "values" | undefined {
   let depth = 0;
   let values = 0;
@@ -26,7 +26,7 @@ export function exceeds(bytes: Uint8Array, { deepest, most }: JsonLimits): "dept
   return undefined;
 }
 
-/** Where the string that begins at `start` has its closing quote; the end of all where it has none. */
+/** Position of the closing quote of the string that begins at `start`; the end of the data if there is none. */
 function endOfString(bytes: Uint8Array, start: number): number {
   for (let from = start + 1; ; ) {
     const quote = bytes.indexOf(QUOTE, from);

@@ -1,8 +1,8 @@
 let listening = false;
 
 /**
- * The daemon's log: one line per fact, for people. Goes to standard error, which the launcher has pointed at daemon.log. A line that cannot
- * be written (a full disk) is lost, and that is all: nobody could be told, and the process must not end for it.
+ * The daemon's log: one line per fact, for people. It goes to standard error, which the launcher redirects to daemon.log. A line that cannot be
+ * written (a full disk) is lost: it cannot be reported, and must not end the process.
  */
 export function log(message: string): void {
   if (!listening) process.stderr.on("error", () => {});

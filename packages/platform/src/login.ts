@@ -1,6 +1,6 @@
 /**
- * What the end of a login does to what it started. systemd's login manager can end every process of a user at the last logout; a
- * user for whom lingering is enabled is spared.
+ * The effect of a logout on running processes. systemd's login manager can end every process of a user at the last logout, unless lingering is
+ * enabled for the user.
  */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";

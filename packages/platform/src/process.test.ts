@@ -24,13 +24,13 @@ test("the current process is found with its parent and start time", () => {
   expect(allProcesses().get(process.pid)?.start).toBe(me?.start);
 });
 
-test.each([0, -1, 4_194_305, Number.NaN, 1.5])("there is no process %d", (pid) => {
+test.each([0, -1, 4_194_305, Number.NaN, 1.5])("process %d does not exist", (pid) => {
   expect(inspect(pid)).toBeUndefined();
   expect(isSameProcess(pid, "")).toBe(false);
   expect(signalProcess(pid, "", "SIGKILL")).toBe(false);
 });
 
-test.each(["a b", ") (", "x) S 1 1 1", "((", "))", "\n"])("a program called %j does not confuse us", async (name) => {
+test.each(["a b", ") (", "x) S 1 1 1", "((", "))", "\n"])("a program named %j is parsed correctly", async (name) => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const program = join(directory.path, name);
   copyFileSync("/bin/sleep", program);

@@ -1,6 +1,6 @@
 /**
- * Processes by pid AND start time: a pid alone names whatever runs under it now. Nothing of ours signals a pid without
- * checking that it is still the process it was. Linux reads /proc; elsewhere `ps` is asked.
+ * Processes by pid AND start time: a pid alone may name another process by now. Holdfast never signals a pid without checking that it is still the
+ * same process. Linux reads /proc; other systems use `ps`.
  */
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
@@ -13,12 +13,12 @@ export interface ProcessInfo {
   session: number;
   tty: string;
   zombie: boolean;
-  /** Waiting for something, as opposed to running or being able to. */
+  /** True if the process waits, rather than being runnable. */
   sleeping: boolean;
-  /** Together with the pid, names one process for ever: boot and clock ticks on Linux, date of start elsewhere. */
+  /** Together with the pid it identifies one process forever: boot id and clock ticks on Linux, start date elsewhere. */
   start: string;
   name: string;
-  /** Processor time used so far, its own and that of children it has waited for. */
+  /** Processor time of the process and of children it has waited for. */
   cpuMs: number;
   /** Resident memory. */
   memoryBytes: number;
@@ -26,7 +26,7 @@ export interface ProcessInfo {
 
 const linux = process.platform === "linux";
 
-/** The process that has this pid now, or undefined when there is none. */
+/** The process that has this pid now; undefined if there is none. */
 export function inspect(pid: number): ProcessInfo | undefined {
   if (!linux) return psTable(["-p", String(pid)]).get(pid);
   try {
@@ -36,13 +36,13 @@ export function inspect(pid: number): ProcessInfo | undefined {
   }
 }
 
-/** True only for the very process that was meant; a zombie counts as gone. */
+/** True only for exactly this process; a zombie counts as gone. */
 export function isSameProcess(pid: number, start: string): boolean {
   const now = inspect(pid);
   return now !== undefined && !now.zombie && now.start === start;
 }
 
-/** Whether somebody has stopped it (SIGSTOP), or a debugger holds it. False where that cannot be told. */
+/** True if the process is stopped (SIGSTOP) or held by a debugger. False if that is not known. */
 export function isStopped(pid: number): boolean {
   if (!linux) return /^[Tt]/.test(spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" }).stdout?.trim() ?? "");
   try {
@@ -53,7 +53,7 @@ export function isStopped(pid: number): boolean {
   }
 }
 
-/** Sends the signal if that very process still runs; says whether it did. */
+/** Sends the signal if exactly this process still runs; returns true if it was sent. */
 export function signalProcess(pid: number, start: string, signal: NodeJS.Signals): boolean {
   if (!isSameProcess(pid, start)) return false;
   try {
@@ -75,15 +75,12 @@ export function allProcesses(): Map<number, ProcessInfo> {
   return table;
 }
 
-/**
- * What each of the processes has for the variable in the environment it was started with. Those without it, and those whose
- * environment cannot be read, are left out.
- */
+/** The variable's value in the initial environment of each process. Processes without it, or with an unreadable environment, are left out. */
 export function environmentValues(name: string, pids: Iterable<number>): Map<number, string> {
   return linux ? fromProc(name, pids) : fromPs(name, new Set(pids));
 }
 
-/** The environment a process was started with; undefined where it cannot be read. */
+/** The initial environment of a process; undefined if it cannot be read. */
 export function environmentOf(pid: number): Record<string, string> | undefined {
   if (!linux) return undefined;
   try {
@@ -99,7 +96,7 @@ function splitOnce(entry: string): [string, string] {
   return [entry.slice(0, at), entry.slice(at + 1)];
 }
 
-/** Pids that were started with `NAME=value` in their environment. */
+/** Pids of processes with `NAME=value` in their initial environment. */
 export function withEnvironmentEntry(entry: string, pids: Iterable<number>): Set<number> {
   const equals = entry.indexOf("=");
   const values = environmentValues(entry.slice(0, equals), pids);
@@ -114,7 +111,7 @@ function fromProc(name: string, pids: Iterable<number>): Map<number, string> {
     try {
       environment = readFileSync(`/proc/${pid}/environ`);
     } catch {
-      // Gone meanwhile, or another user's.
+      // The process has ended, or belongs to another user.
       continue;
     }
     const first = environment.subarray(0, needle.length - 1).equals(needle.subarray(1));
@@ -126,7 +123,7 @@ function fromProc(name: string, pids: Iterable<number>): Map<number, string> {
   return found;
 }
 
-/** `ps` puts the environment after the arguments, separated by blanks: a value that contains one is cut there. */
+/** `ps` prints the environment after the arguments, separated by blanks: a value with a blank is cut there. */
 function fromPs(name: string, pids: ReadonlySet<number>): Map<number, string> {
   const found = new Map<number, string>();
   const ps = spawnSync("ps", ["-A", "-E", "-ww", "-o", "pid=,command="], { encoding: "utf8", maxBuffer: 1 << 28 });
@@ -138,7 +135,7 @@ function fromPs(name: string, pids: ReadonlySet<number>): Map<number, string> {
   return found;
 }
 
-/** The words a process was started with; none when they cannot be read. A program may have changed them since. */
+/** The arguments of a process; empty if they cannot be read. The program may have changed them. */
 export function argumentsOf(pid: number): string[] {
   if (!linux) return (spawnSync("ps", ["-ww", "-o", "command=", "-p", String(pid)], { encoding: "utf8" }).stdout ?? "").trim().split(/\s+/);
   try {
@@ -148,7 +145,7 @@ export function argumentsOf(pid: number): string[] {
   }
 }
 
-/** When a process began, as a stamp of clock.ts; undefined where `start` does not say. */
+/** Start time of a process as a stamp of clock.ts; undefined if `start` does not contain it. */
 export function startStamp(start: string | null): string | undefined {
   const match = linux ? /^([0-9a-f]{8})-(\d+)$/.exec(start ?? "") : null;
   return match ? `${match[1]}-${Math.round((Number(match[2]) * 1000) / kernelUnits().ticksPerSecond)}` : undefined;
@@ -156,7 +153,7 @@ export function startStamp(start: string | null): string | undefined {
 
 let units: { pageBytes: number; ticksPerSecond: number } | undefined;
 
-/** From the auxiliary vector, pairs of numbers that the kernel gives every process: 6 is the page size, 17 the clock ticks. */
+/** From the auxiliary vector, the pairs of numbers that the kernel passes to every process: 6 is the page size, 17 the clock ticks. */
 function kernelUnits(): { pageBytes: number; ticksPerSecond: number } {
   if (units) return units;
   const vector = readFileSync("/proc/self/auxv");
@@ -166,7 +163,7 @@ function kernelUnits(): { pageBytes: number; ticksPerSecond: number } {
   return units;
 }
 
-/** Fields after the command's closing parenthesis: the command itself may contain blanks and parentheses. */
+/** Reads the fields after the last closing parenthesis, because the command itself may contain blanks and parentheses. */
 function parseStat(text: string): ProcessInfo {
   const open = text.indexOf("(");
   const close = text.lastIndexOf(")");
@@ -213,7 +210,7 @@ function psTable(which: string[]): Map<number, ProcessInfo> {
   return table;
 }
 
-/** `[[dd-]hh:]mm:ss[.cc]` of `ps`. */
+/** Parses `[[dd-]hh:]mm:ss[.cc]` of `ps`. */
 function clockMs(text: string): number {
   const [rest = "", days = "0"] = text.split("-").reverse();
   const seconds = rest.split(":").reduce((sum, part) => sum * 60 + Number(part), 0);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { findProgram } from "./program.ts";
 
-/** `first/` and `second/` below a directory, with these files; those whose name ends in `!` are not executable. */
+/** Creates `first/` and `second/` in a directory, with these files; names that end in `!` are not executable. */
 function having(...files: string[]): string {
   const directory = mkdtempDisposableSync(join(realpathSync(tmpdir()), "hf-"));
   onTestFinished(() => directory.remove());

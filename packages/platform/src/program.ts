@@ -1,10 +1,10 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 
-/** Where programs are when nobody says otherwise; also the daemon's own PATH. */
+/** Default search path, also the daemon's own PATH. */
 export const STANDARD_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin:/opt/local/bin";
 
-/** The file that `name` means in this PATH and directory, as execvp would find it; undefined when there is none. */
+/** The file that `name` means with this PATH and directory, as execvp would find it; undefined if there is none. */
 export function findProgram(name: string, path: string | undefined, cwd: string): string | undefined {
   if (name === "") return undefined;
   if (name.includes("/")) return executable(isAbsolute(name) ? name : resolve(cwd, name));

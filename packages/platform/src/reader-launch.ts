@@ -1,6 +1,6 @@
 /**
- * Starts a reader: the daemon's program, as something that answers questions about a home in which no daemon can run, for one command
- * only. It has a directory of its own wherever there is room, for a copy of the database and its socket, and ends with its starter.
+ * Starts a reader: the daemon's program in a mode that answers read requests for a single command, for a home in which no daemon can run. It has a
+ * private directory on a disk with enough space, for a copy of the database and its socket, and ends with its starter.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, statfsSync, statSync } from "node:fs";
@@ -10,17 +10,17 @@ import { HoldfastError } from "@holdfast/contract/errors";
 import { minimalEnvironment, pipeOf } from "./daemon-launch.ts";
 import type { Home } from "./home.ts";
 
-/** Beside the copy: what opening it writes. */
+/** Space beyond the copy, for files that are written when it is opened. */
 const MARGIN = 4 << 20;
 
-/** A Unix socket's path ends at 107 bytes, or 103. */
+/** A Unix socket path has at most 107 bytes, or 103. */
 const LONGEST = 80;
 
 export interface Reader extends Disposable {
   socket: string;
 }
 
-/** `trouble`: why no daemon runs. Throws it when no reader can run either. */
+/** `trouble`: why no daemon runs. Throws it if no reader can run either. */
 export async function launchReader(home: Home, program: string, trouble: HoldfastError): Promise<Reader> {
   const place = roomFor(home);
   if (place === undefined) throw trouble;
@@ -30,7 +30,7 @@ export async function launchReader(home: Home, program: string, trouble: Holdfas
     stdio: ["pipe", "ignore", "ignore", "pipe"],
   });
   const end = () => {
-    // It sees the end of its standard input also when we are killed.
+    // The reader sees the end of its standard input, even if this process is killed.
     child.stdin?.destroy();
     rmSync(place, { recursive: true, force: true });
   };
@@ -41,7 +41,7 @@ export async function launchReader(home: Home, program: string, trouble: Holdfas
     end();
     throw new HoldfastError(trouble.code, trouble.message, { cause, ...(trouble.hint ? { hint: trouble.hint } : {}) });
   }
-  // Nothing of it keeps the command from ending.
+  // The reader must not keep the command alive.
   child.unref();
   for (const pipe of [child.stdin, pipeOf(child)]) (pipe as unknown as { unref?(): void } | null)?.unref?.();
   return {
@@ -62,7 +62,7 @@ function roomFor(home: Home): string | undefined {
       const { bavail, bsize } = statfsSync(directory);
       if (bavail * bsize >= wanted) return mkdtempSync(join(directory, "holdfast-read-"));
     } catch {
-      // Not there, or not ours to write to.
+      // The directory does not exist or is not writable.
     }
   }
   return undefined;

@@ -1,6 +1,6 @@
 /**
- * systemd scopes of the user: cgroups of their own, apart from the login that a process was started from. Only where the user's manager
- * stays when nobody is logged in (lingering): without it, a scope is torn down seconds after the last logout, with all that is in it.
+ * systemd scopes of the user: separate cgroups outside the login that started a process. They are used only if the user's manager stays after logout
+ * (lingering): otherwise a scope and everything in it is stopped seconds after the last logout.
  *
  * `systemd-run --scope` registers its own process and becomes the program: pid, streams and environment stay.
  */
@@ -10,18 +10,18 @@ import { findProgram, STANDARD_PATH } from "./program.ts";
 import { userName } from "./user.ts";
 
 export interface Scope {
-  /** Without `.scope`. */
+  /** Name without `.scope`. */
   unit: string;
   memoryBytes?: number;
 }
 
 const SCOPE = ["--user", "--scope", "--quiet", "--collect"];
 
-/** The command in a scope of its own where that can be, else as it is. */
+/** Wraps the command in its own scope if possible; otherwise returns it unchanged. */
 export function inScope(scope: Scope, command: readonly string[]): string[] {
   const manager = userManager();
   if (!manager) return [...command];
-  // One process that the kernel kills for its memory is not the end of the others. Older ones do so anyway, and refuse the word.
+  // When the kernel kills one process for its memory, the others continue. Older versions do that anyway, and reject the property.
   const properties = manager.version >= 253 ? ["OOMPolicy=continue"] : [];
   if (scope.memoryBytes !== undefined) properties.push(`MemoryMax=${scope.memoryBytes}`, "MemorySwapMax=0");
   const flags = [...SCOPE, `--unit=${scope.unit}`, ...properties.flatMap((text) => ["-p", text])];
@@ -32,7 +32,7 @@ export function hasScopes(): boolean {
   return userManager() !== undefined;
 }
 
-/** The unit of the scope that a process is in, if it is in one. */
+/** Unit of the scope that contains the process, if any. */
 export function scopeOf(pid: number): string | undefined {
   try {
     return /\/([^/\n]+)\.scope(?:\/|\n|$)/.exec(readFileSync(`/proc/${pid}/cgroup`, "latin1"))?.[1];
@@ -51,7 +51,7 @@ interface Manager {
   version: number;
 }
 
-/** How long an answer of the manager is good for: it may be restarted, or hang. */
+/** How long an answer of the manager stays valid: it may be restarted, or hang. */
 const TRUST_MS = 60_000;
 const ANSWER_MS = 5000;
 
@@ -63,7 +63,7 @@ function userManager(): Manager | undefined {
   return asked.manager;
 }
 
-/** One that does not make a scope now is as good as none: nothing must fail to start for want of it. */
+/** A manager that cannot create a scope now counts as none: no start may fail because of it. */
 function askManager(): Manager | undefined {
   const runtimeDirectory = `/run/user/${process.getuid?.()}`;
   const program = existsSync(`${runtimeDirectory}/systemd/private`) && findProgram("systemd-run", STANDARD_PATH, "/");

@@ -1,4 +1,4 @@
-/** The files of a recording, as both keepers cut it: `output.000000`, …, and of a recorder that replaced another `output-001.000000`, … */
+/** Segments of a recording, as both keepers name them: `output.000000`, …, and `output-001.000000`, … for a recorder that replaced another. */
 export const SEGMENT_BYTES = 1 << 20;
 
 export interface SegmentName {
@@ -14,17 +14,17 @@ export function parseSegmentName(name: string): SegmentName | undefined {
   return match ? { name, generation: Number(match[1] ?? 0), number: Number(match[2]) } : undefined;
 }
 
-/** What a recorder's segments are called before the number. */
+/** Prefix of a recorder's segments, before the number. */
 export function segmentPrefix(generation: number): string {
   return generation === 0 ? "output." : `output-${String(generation).padStart(3, "0")}.`;
 }
 
-/** Of the first recorder. */
+/** Segment of the first recorder. */
 export function segmentName(number: number): string {
   return `${segmentPrefix(0)}${String(number).padStart(6, "0")}`;
 }
 
-/** Those among the names of files, in the order in which they were written. */
+/** The segments among file names, in the order in which they were written. */
 export function segmentNames(files: readonly string[]): SegmentName[] {
   const names = files.flatMap((name) => parseSegmentName(name) ?? []);
   return names.sort((a, b) => a.generation - b.generation || a.number - b.number);

@@ -1,12 +1,12 @@
-/** One word of a POSIX shell, whatever is in it. */
+/** Quotes any text as one word of a POSIX shell. */
 export function shellQuote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The same for people to read and copy: as it is where it can be, and what cannot be printed as bash and zsh write it. */
+/** The same for people to read and copy: unquoted if possible, with unprintable characters as bash and zsh write them. */
 export function shellWord(text: string): string {
   if (/^[\w@%+=:,./-]+$/.test(text)) return text;
-  // The joiner is a part of what is seen.
+  // The zero-width joiner is part of visible characters.
   const unseen = /(?!\u200d)(?:\p{Cc}|\p{Cf}|\p{Zl}|\p{Zp})/gu;
   const escaped = text.replace(/[\\']/g, "\\$&").replace(unseen, escapeOf);
   return text.search(unseen) === -1 ? shellQuote(text) : `$'${escaped}'`;

@@ -23,11 +23,11 @@ test.each([
   expect(sizeBytes(text)).toBe(bytes);
 });
 
-test.each(["", "-1d", "1w", "d", "1 d", "1e3s", "off", "5M"])("%j is no duration", (text) => {
+test.each(["", "-1d", "1w", "d", "1 d", "1e3s", "off", "5M"])("%j is not a duration", (text) => {
   expect(durationMs(text)).toBeUndefined();
 });
 
-test.each(["", "64", "-1M", "M", "1P", "off", "5d", "1 000M"])("%j is no size", (text) => {
+test.each(["", "64", "-1M", "M", "1P", "off", "5d", "1 000M"])("%j is not a size", (text) => {
   expect(sizeBytes(text)).toBeUndefined();
 });
 
@@ -41,7 +41,7 @@ test.each([
   expect(amount(text)).toBe(number);
 });
 
-test.each(["", "-1", "k", "1T", "1e3", "off", "1 k"])("%j is no amount", (text) => {
+test.each(["", "-1", "k", "1T", "1e3", "off", "1 k"])("%j is not an amount", (text) => {
   expect(amount(text)).toBeUndefined();
 });
 

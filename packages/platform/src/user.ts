@@ -1,6 +1,6 @@
 import { userInfo } from "node:os";
 
-/** Who this process belongs to, in a word; a uid need not have a name (containers). */
+/** Name of the user of this process; a uid need not have a name (containers). */
 export function userName(): string {
   try {
     return userInfo().username;

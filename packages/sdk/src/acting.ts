@@ -1,13 +1,13 @@
-/** As whom a client acts: under a token, or as the OS user. */
+/** The identity of a client: a token's principal, or the OS user. */
 import { HoldfastError } from "@holdfast/contract/errors";
 
 export interface Acting {
   token: string | undefined;
-  /** The OS user, and said so: inside a run nothing acts as its user without this. */
+  /** Act as the OS user. Inside a run this must be explicit. */
   as?: "owner";
 }
 
-/** `HOLDFAST_AS=owner` acts as the OS user whatever the token is; else the token, if there is one. An empty token is no token. */
+/** `HOLDFAST_AS=owner` acts as the OS user, even if a token is set. Otherwise HOLDFAST_TOKEN is used; an empty one counts as none. */
 export function actingIn(env: Readonly<Record<string, string | undefined>>): Acting {
   const as = env.HOLDFAST_AS;
   if (as === "owner") return { token: undefined, as };

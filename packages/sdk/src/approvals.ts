@@ -1,13 +1,13 @@
-/** The inbox of approvals, and how a program answers them. */
+/** The inbox of approvals. */
 import type { Approval } from "@holdfast/contract/approval";
 import type { HoldfastClient } from "./client.ts";
 import { followEvents, isCode } from "./follow.ts";
 
-/** An approval and its answers. The first answer counts: a later one fails with `approval_over`. */
+/** An approval and the methods that answer it. The first answer counts; a later one fails with `approval_over`. */
 export type WaitingApproval = Approval & {
-  /** `always`: the agent is not to ask for the like again, where it offers that. */
+  /** Allows the request. `always` also allows similar requests from now on, if the agent offers that. */
   allow(options?: { always?: boolean }): Promise<Approval>;
-  /** The reason goes along where the agent can be told one: `reasons`. */
+  /** Denies the request. The agent is given the reason if it accepts one (`reasons`). */
   deny(reason?: string): Promise<Approval>;
   /** Answers a question. */
   answer(text: string): Promise<Approval>;
@@ -17,24 +17,24 @@ export type WaitingApproval = Approval & {
 export class Approvals {
   readonly #client: HoldfastClient;
 
-  /** `holdfast.approvals` is one. */
+  /** Programs use `holdfast.approvals` instead. */
   constructor(client: HoldfastClient) {
     this.#client = client;
   }
 
-  /** Open approvals, longest waiting first; of one session, or with `all` including closed ones. */
+  /** Open approvals, longest waiting first. `session` limits the list to one session; `all` includes closed approvals. */
   async list(options: { session?: string; all?: boolean; signal?: AbortSignal } = {}): Promise<WaitingApproval[]> {
     const { signal, ...query } = options;
     const { approvals } = await this.#client.call("listApprovals", { query }, signal);
     return approvals.map((approval) => approvalOf(this.#client, approval));
   }
 
-  /** By its id, the beginning of it, or the name of a session that waits for one only. */
+  /** Finds an approval by id, by id prefix, or by the name of a session with a single open approval. */
   async get(id: string, signal?: AbortSignal): Promise<WaitingApproval> {
     return approvalOf(this.#client, await this.#client.call("getApproval", { params: { id } }, signal));
   }
 
-  /** Open approvals, then new ones as they arrive; each once. */
+  /** Yields open approvals, then new ones as they arrive, each once. */
   async *watch(options: { session?: string; signal?: AbortSignal } = {}): AsyncGenerator<WaitingApproval> {
     const { session, signal } = options;
     const { approvals, cursor } = await this.#client.call("listApprovals", { query: { session } }, signal);
@@ -59,7 +59,7 @@ export function approvalOf(client: HoldfastClient, approval: Approval): WaitingA
   };
 }
 
-/** With its session. */
+/** An approval is removed together with its session. */
 function unlessGone(error: unknown): undefined {
   if (isCode(error, "approval_not_found")) return undefined;
   throw error;

@@ -1,6 +1,6 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 
-/** The authorization header of a request; none without a token. An empty token counts as none. */
+/** The authorization header of a request. An empty token counts as none. */
 export function bearer(token: string | undefined): string | undefined {
   if (token === undefined || token === "") return undefined;
   if (/^[\x21-\x7e]+$/.test(token)) return `Bearer ${token}`;

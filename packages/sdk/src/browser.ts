@@ -1,6 +1,6 @@
 /**
- * The SDK where there is only `fetch`: a browser, or any other place without Node. The daemon listens on an address (`holdfast up --listen`), and whoever
- * comes there has a token. A page has to be of the daemon's own address, for it answers no others.
+ * The SDK for browsers and other environments with only `fetch`. It needs a daemon that listens on an address (`holdfast up --listen`) and a token. A
+ * web page must be served from the daemon's own address, because the daemon rejects other origins.
  */
 import { HoldfastClient } from "./client.ts";
 import { errorOf } from "./errors.ts";
@@ -10,14 +10,14 @@ import { httpTransport } from "./transport/http.ts";
 export * from "./everywhere.ts";
 
 export interface BrowserOptions {
-  /** Where the daemon listens: `http://127.0.0.1:8080`. */
+  /** The daemon's address, for example `http://127.0.0.1:8080`. */
   url: string;
-  /** The token of the caller: `holdfast token create` creates one. */
+  /** The token to use. `holdfast token create` creates one. */
   token?: string;
   signal?: AbortSignal;
 }
 
-/** A connection to a daemon, once it has answered and taken the token. */
+/** Connects to a daemon. Resolves once the daemon has accepted the token. */
 export async function connect({ url, token, signal }: BrowserOptions): Promise<Holdfast> {
   if (!url)
     throw errorOf("usage", "the daemon's URL is missing", { hint: 'for example: connect({ url: "http://127.0.0.1:8080", token })' });

@@ -1,11 +1,11 @@
-/** Validates a query before anything is started for it. */
+/** Validates a query before it starts anything. */
 import { errorOf } from "./errors.ts";
 import type { QueryOptions } from "./query.ts";
 
-/** Later than this a timer goes off at once. */
+/** A timer with a longer delay fires at once. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** Options of a new session; an existing conversation has its own. */
+/** Options that apply only to a new session. */
 const OF_A_NEW_ONE = ["name", "persona", "instructions", "budget", "worktree", "workspace", "env", "args", "groups", "context"] as const;
 
 export function checkQuery(options: QueryOptions): void {

@@ -1,7 +1,4 @@
-/**
- * A typed client of one daemon. Everything it can do is an endpoint of the contract; method and path come from there, types
- * too, and no schema is loaded.
- */
+/** Typed client of one daemon. Methods, paths and types come from the contract; no schema is loaded. */
 import type { PlacedEntry } from "@holdfast/contract/conversation-endpoints";
 import { type ErrorBody, HoldfastError } from "@holdfast/contract/errors";
 import type { AnyEvent } from "@holdfast/contract/events";
@@ -17,7 +14,7 @@ interface Call {
   body?: unknown;
 }
 
-/** A typed client of one daemon: every endpoint by its name. */
+/** Typed client of one daemon, with every endpoint by name. */
 export class HoldfastClient implements Disposable {
   readonly #transport: Transport;
 
@@ -41,17 +38,17 @@ export class HoldfastClient implements Disposable {
     return this.#open("readOutput", call as Call, signal);
   }
 
-  /** Journal events as they come, until the stream ends or the signal aborts; come back with the last event's cursor. */
+  /** Journal events as they arrive, until the stream ends or the signal aborts. To continue later, pass the last event's cursor. */
   async *events(call: Streams["followEvents"], signal?: AbortSignal): AsyncGenerator<AnyEvent> {
     yield* parseEventStream<AnyEvent>(await this.#open("followEvents", call as Call, signal));
   }
 
-  /** A conversation's entries as they are written, until it has ended or the signal aborts; come back with the last one's cursor. */
+  /** Transcript entries as they are written, until the conversation ends or the signal aborts. To continue later, pass the last entry's cursor. */
   async *entries(call: Streams["followTranscript"], signal?: AbortSignal): AsyncGenerator<PlacedEntry> {
     yield* parseEventStream<PlacedEntry>(await this.#open("followTranscript", call as Call, signal));
   }
 
-  /** The wire of a terminal, on which frames of the holder protocol go both ways. */
+  /** Opens a terminal connection, which carries frames of the holder protocol in both directions. */
   async upgrade(call: Streams["openTerminal"], signal?: AbortSignal): Promise<WireChannel> {
     if (!this.#transport.upgrade)
       throw new HoldfastError("not_offered", "this connection cannot attach a terminal", {
@@ -84,7 +81,7 @@ export class HoldfastClient implements Disposable {
   }
 }
 
-/** The daemon's error; a request that its HTTP server cannot parse gets that server's own error. */
+/** The daemon's error. For a request that its HTTP server cannot parse, the server's own error. */
 function failureOf({ status, body }: WireReply): HoldfastError {
   try {
     return HoldfastError.fromBody((JSON.parse(body) as { error?: ErrorBody }).error ?? {});
@@ -100,7 +97,7 @@ function wire(name: EndpointName, call: Call, signal: AbortSignal | undefined): 
   return { method, path: filled + queryOf(call.query), body: call.body === undefined ? undefined : JSON.stringify(call.body), signal };
 }
 
-/** An empty segment, `.` and `..` cannot travel in a path, however they are written; nothing is called so. */
+/** Rejects an empty segment, `.` and `..`. They cannot be sent in a path, however they are encoded, and nothing has such a name. */
 function segment(param: string, ref: string): string {
   if (!/^\.{0,2}$/.test(ref)) return encodeURIComponent(ref);
   if (param !== "ref") throw new HoldfastError("usage", `${JSON.stringify(ref)} is not a valid ${param}`);
@@ -109,7 +106,7 @@ function segment(param: string, ref: string): string {
   });
 }
 
-/** Lists are joined with commas, as the contract says; what is undefined is left out. */
+/** Joins lists with commas, as the contract requires, and omits undefined values. */
 function queryOf(query: Record<string, unknown> | undefined): string {
   const pairs = Object.entries(query ?? {}).filter(([, value]) => value !== undefined);
   if (pairs.length === 0) return "";

@@ -1,6 +1,6 @@
 /**
- * Errors as classes, so that a program can distinguish them with `instanceof`. All are `HoldfastError`s: `code` identifies the
- * error, `message` describes it, and `hint` says what to do. Errors without a class of their own differ by `code` alone.
+ * Error classes, so that programs can use `instanceof`. All extend `HoldfastError`: `code` identifies the error, `message` describes it, and `hint`
+ * says what to do. Errors without a class of their own differ only by `code`.
  */
 import { type ErrorCode, HoldfastError } from "@holdfast/contract/errors";
 
@@ -11,42 +11,42 @@ export class Timeout extends HoldfastError {
   override readonly name = "Timeout";
 }
 
-/** A tool that the agent used failed: with `strict`, or where the whole turn failed with it. */
+/** A tool call of the agent failed. Thrown with `strict`, or if the whole turn failed because of it. */
 export class ToolFailed extends HoldfastError {
   override readonly name = "ToolFailed";
 }
 
-/** The daemon does not take the token (`unauthenticated`), or a model or an agent's maker not the agent's key (`agent_unauthenticated`). */
+/** The daemon rejected the token (`unauthenticated`), or the model provider rejected the agent's credentials (`agent_unauthenticated`). */
 export class Unauthenticated extends HoldfastError {
   override readonly name = "Unauthenticated";
 }
 
-/** A limit of the session's budget is used up; the message says which. */
+/** The session has used up a limit of its budget; the message says which. */
 export class BudgetExceeded extends HoldfastError {
   override readonly name = "BudgetExceeded";
 }
 
-/** The agent ended in the middle of its turn, or never came up. */
+/** The agent ended during its turn, or did not start. */
 export class AgentCrashed extends HoldfastError {
   override readonly name = "AgentCrashed";
 }
 
-/** No daemon answers: it did not start, was ended, or went away over the question. */
+/** No daemon answers: it did not start, has ended, or disconnected before it replied. */
 export class DaemonUnreachable extends HoldfastError {
   override readonly name = "DaemonUnreachable";
 }
 
-/** The caller may not do that (`forbidden`); or, with `strict`, the agent's permission request was denied (`permission_refused`). */
+/** The caller lacks the right (`forbidden`), or, with `strict`, a permission request of the agent was denied (`permission_refused`). */
 export class PermissionRefused extends HoldfastError {
   override readonly name = "PermissionRefused";
 }
 
-/** The model gives no answer for now. */
+/** The model provider refuses requests for now. */
 export class RateLimited extends HoldfastError {
   override readonly name = "RateLimited";
 }
 
-/** Cancelled by an `AbortSignal`; `cause` is the signal's reason. */
+/** An `AbortSignal` cancelled the call; `cause` is the signal's reason. */
 export class AbortError extends HoldfastError {
   override readonly name = "AbortError";
 }
@@ -68,12 +68,12 @@ const KINDS: Partial<Record<ErrorCode, Kind>> = {
   aborted: AbortError,
 };
 
-/** An error of the class that its code has. */
+/** Creates an error of the class that belongs to its code. */
 export function errorOf(...[code, message, more]: ConstructorParameters<typeof HoldfastError>): HoldfastError {
   return new (KINDS[code] ?? HoldfastError)(code, message, more);
 }
 
-/** The same error in its class; what a signal broke off is an `AbortError`, whatever it broke with. */
+/** Converts an error to the class of its code. After an abort the result is always an `AbortError`. */
 export function typed(thrown: unknown, signal?: AbortSignal): unknown {
   if (signal?.aborted) return abortErrorOf(signal);
   if (!(thrown instanceof HoldfastError) || thrown.constructor !== HoldfastError) return thrown;

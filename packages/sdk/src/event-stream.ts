@@ -1,4 +1,4 @@
-/** Server-sent events as the daemon sends them: one `data` line of JSON each; comments are signs of life. */
+/** Parses the daemon's server-sent events: one `data` line of JSON each. Comments only keep the connection alive. */
 export async function* parseEventStream<T>(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<T> {
   const decoder = new TextDecoder();
   let rest = "";

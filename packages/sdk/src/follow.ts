@@ -1,7 +1,4 @@
-/**
- * Streams that outlive the daemon: each is followed from a cursor, and where the daemon dies or is replaced it is followed on from the last one
- * that was seen, so that nothing is missed and nothing comes twice.
- */
+/** Streams that survive a daemon restart. Each one follows a cursor and reconnects at the last one it has seen, so nothing is lost or repeated. */
 import type { PlacedEntry } from "@holdfast/contract/conversation-endpoints";
 import { formatCursor } from "@holdfast/contract/cursor";
 import type { HoldfastEvent } from "@holdfast/contract/events";
@@ -11,23 +8,23 @@ import { HoldfastError, throwIfAborted } from "./errors.ts";
 import { Patience } from "./patience.ts";
 
 export interface EventOptions {
-  /** The cursor to begin behind, as the last event had it; "now" begins with what happens next. Without it: from the beginning of the journal. */
+  /** Start after this cursor. "now" starts with the next event; by default the stream starts at the beginning of the journal. */
   after?: string;
-  /** Only of these types. */
+  /** Only events of these types. */
   types?: readonly string[];
-  /** Only of this session, by name or id. */
+  /** Only events of this session, by name or id. */
   session?: string;
-  /** Only of this group, by its path. */
+  /** Only events of this group, by its path. */
   group?: string;
-  /** False: those that there are, and no more. */
+  /** False: end after the existing events. */
   follow?: boolean;
   signal?: AbortSignal;
 }
 
-/** An event of the journal, and the cursor to come back with. A newer daemon may tell of types that are not known here: pass over them. */
+/** An event of the journal with its cursor. A newer daemon may send unknown types; ignore them. */
 export type JournalEvent = HoldfastEvent & { cursor: string };
 
-/** Until the signal aborts, or its reader breaks off. */
+/** Follows the journal until the signal aborts or the reader stops. */
 export async function* followEvents(client: HoldfastClient, options: EventOptions = {}): AsyncGenerator<JournalEvent> {
   const { session, group, types, signal } = options;
   const type = types === undefined ? undefined : [...types];
@@ -72,7 +69,7 @@ export async function cursorNow(client: HoldfastClient, signal?: AbortSignal): P
   return formatCursor(await client.call("status", {}, signal));
 }
 
-/** A conversation's entries from a cursor on, until it has ended or its reader breaks off. */
+/** Follows a conversation's entries until it ends or the reader stops. */
 export async function* followEntries(
   client: HoldfastClient,
   { session, signal, ...from }: { session: string; after?: string; signal?: AbortSignal },
@@ -87,7 +84,7 @@ export async function* followEntries(
         yield placed;
       }
       throwIfAborted(signal);
-      // A stream also ends with its daemon.
+      // The stream also ends when the daemon ends, so check the session.
       const { status } = await client.call("getSession", { params: { ref: session } }, signal);
       const { entries } = await client.call("readTranscript", { params: { ref: session }, query: { after, limit: 1 } }, signal);
       if (hasEnded(status) && entries.length === 0) return;
@@ -103,7 +100,7 @@ export function isCode(error: unknown, ...codes: string[]): boolean {
   return error instanceof HoldfastError && codes.includes(error.code);
 }
 
-/** Of what may be asked again, for it has an id or changes nothing: a daemon that died over it is followed by another. */
+/** Retries when the daemon is unreachable. Only for calls that are safe to repeat: they have an id or change nothing. */
 export async function surely<T>(ask: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   const patience = new Patience();
   for (;;) {

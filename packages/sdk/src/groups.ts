@@ -1,4 +1,4 @@
-/** Sessions that coordinate: members, a coordinator, and values that all of them share. A group is named by its path: `team/research` is in `team`. */
+/** Groups: sessions that coordinate. Groups are named by a path: `team/research` is a group in `team`. */
 import type { Group, GroupStats, Peer, SharedKey, SharedValue, ValueChange } from "@holdfast/contract/group";
 import type { GroupMessage } from "@holdfast/contract/message";
 import type { HoldfastClient } from "./client.ts";
@@ -7,24 +7,27 @@ import { isCode, surely } from "./follow.ts";
 import { newMessageId } from "./message-id.ts";
 import type { SendOptions } from "./messages.ts";
 
-/** One question waits no longer than this; then it is asked again. */
+/** Longest wait of a single request; the client then repeats it. */
 const WAIT_MS = 20_000;
 
 export interface ShareOptions {
-  /** Only while it is still the revision that was read; 0: only where there is none. Else `stale_value`, and `details.current` is what it is. */
+  /**
+   * Write only if the value still has this revision; 0: only if there is no value. Otherwise the call fails with `stale_value`, and `details.current`
+   * is the current value.
+   */
   ifRevision?: number;
 }
 
 export interface GroupSendOptions extends Pick<SendOptions, "steer" | "id" | "replyTo" | "expiresMs" | "signal"> {
-  /** All members (`member`, the default), or the one that coordinates. */
+  /** Send to all members (`member`, the default) or only to the coordinator. */
   to?: "member" | "coordinator";
 }
 
-/** Sessions that coordinate: members, a coordinator, and values that all of them share. */
+/** Groups: sessions that coordinate, with members, a coordinator and shared values. */
 export class Groups {
   readonly #client: HoldfastClient;
 
-  /** `holdfast.groups` is one. */
+  /** Programs use `holdfast.groups` instead. */
   constructor(client: HoldfastClient) {
     this.#client = client;
   }
@@ -33,12 +36,12 @@ export class Groups {
     return (await this.#client.call("listGroups", {}, signal)).groups;
   }
 
-  /** Makes a group, and those it is in. `join` makes one, too. */
+  /** Creates a group and the groups above it. `join` also creates them. */
   create(path: string, options: { limit?: number; goal?: string } = {}): Promise<Group> {
     return this.#client.call("createGroup", { body: { path, ...options } });
   }
 
-  /** The goal of the group, which members are told. Null removes it. */
+  /** Sets the group's goal, which its members are told. Null removes it. */
   setGoal(group: string, goal: string | null): Promise<Group> {
     return this.#client.call("changeGroup", { params: { group }, body: { goal } });
   }
@@ -47,12 +50,12 @@ export class Groups {
     return this.#client.call("getGroup", { params: { group } }, signal);
   }
 
-  /** With its values. Where members are alive, or groups are in it, only with `force`. */
+  /** Removes a group and its values. `force` is needed if it has live members or groups below it. */
   async remove(group: string, options: { force?: boolean } = {}): Promise<void> {
     await this.#client.call("removeGroup", { params: { group }, query: options });
   }
 
-  /** Takes sessions in, all or none. */
+  /** Adds sessions to a group: all of them or none. */
   join(group: string, ...sessions: string[]): Promise<Group> {
     return this.#client.call("joinGroup", { params: { group }, body: { sessions } });
   }
@@ -61,7 +64,7 @@ export class Groups {
     return this.#client.call("leaveGroup", { params: { group, ref: session } });
   }
 
-  /** The others in a session's groups. */
+  /** The other sessions in a session's groups. */
   async peers(session: string, signal?: AbortSignal): Promise<Peer[]> {
     return (await this.#client.call("listPeers", { params: { ref: session } }, signal)).peers;
   }
@@ -71,17 +74,17 @@ export class Groups {
     return this.#client.call("setCoordinator", { params: { group }, body: { session } });
   }
 
-  /** Totals of all members: sessions by status, turns, tokens, cost, messages. */
+  /** Totals over all members: sessions by status, turns, tokens, cost, messages. */
   stats(group: string, signal?: AbortSignal): Promise<GroupStats> {
     return this.#client.call("groupStats", { params: { group } }, signal);
   }
 
-  /** The keys of its values, and of those above it. */
+  /** Keys of the group's values, including those of groups above it. */
   async keys(group: string, signal?: AbortSignal): Promise<SharedKey[]> {
     return (await this.#client.call("listValues", { params: { group } }, signal)).values;
   }
 
-  /** A value: the group's own, or that of the nearest above it; undefined where there is none. */
+  /** A shared value: the group's own, else that of the nearest group above it. Undefined if there is none. */
   async value(group: string, key: string, signal?: AbortSignal): Promise<SharedValue | undefined> {
     try {
       return await this.#client.call("getValue", { params: { group, key } }, signal);
@@ -91,16 +94,16 @@ export class Groups {
     }
   }
 
-  /** Sets a value: any JSON. */
+  /** Sets a shared value to any JSON. */
   share(group: string, key: string, value: unknown, options: ShareOptions = {}): Promise<SharedValue> {
     return this.#client.call("shareValue", { params: { group, key }, body: { value, ...options } });
   }
 
-  /** Changes a value, however many do so at once: what another has written meanwhile is read, and the change made to that. */
+  /** Changes a value safely while others write it: after a concurrent write, `change` runs again on the new value. */
   async update(group: string, key: string, change: (value: unknown) => unknown): Promise<SharedValue> {
     let current: SharedValue | null | undefined = await this.value(group, key);
     for (;;) {
-      // One of a group above is not changed: the group gets a value of its own.
+      // A value of a group above is not changed; the group gets its own value.
       const ifRevision = current?.group === group ? current.revision : 0;
       try {
         return await this.share(group, key, change(current?.value), { ifRevision });
@@ -111,12 +114,12 @@ export class Groups {
     }
   }
 
-  /** Takes a value away. */
+  /** Removes a shared value. */
   async unset(group: string, key: string, options: ShareOptions = {}): Promise<void> {
     await this.#client.call("unsetValue", { params: { group, key }, query: options });
   }
 
-  /** Changes as they are made, of the group's values and of those above it: of each key the newest. From a revision on, or from now. */
+  /** Yields changes to the group's values and to those of groups above it; for each key only the newest. Starts after the given revision, or now. */
   async *watch(group: string, options: { after?: number; signal?: AbortSignal } = {}): AsyncGenerator<ValueChange> {
     const { signal } = options;
     for (let after = options.after; ; ) {
@@ -128,13 +131,15 @@ export class Groups {
     }
   }
 
-  /** Says something to all members but the sender, each by a copy with receipts of its own; with `to: "coordinator"`, to that one alone. */
+  /**
+   * Sends a message to all members except the sender, as one copy with receipts per member. With `to: "coordinator"` only the coordinator gets it.
+   */
   send(group: string, text: string, options: GroupSendOptions = {}): Promise<GroupMessage> {
     const { signal, id = newMessageId(), to: role = "member", ...more } = options;
     return surely(() => this.#client.call("sendToGroup", { params: { group }, body: { text, id, role, ...more } }, signal), signal);
   }
 
-  /** The newest hundred messages to the group, oldest first, with the state of each copy. */
+  /** The newest messages to the group (100 by default), oldest first, with the state of each copy. */
   async log(group: string, options: { limit?: number; signal?: AbortSignal } = {}): Promise<GroupMessage[]> {
     const { signal, ...query } = options;
     return (await this.#client.call("groupLog", { params: { group }, query }, signal)).messages;

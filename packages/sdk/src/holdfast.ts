@@ -1,4 +1,4 @@
-/** All that a program does with Holdfast, on one connection. */
+/** The main object of the SDK: everything a program does on one connection. */
 import type { DaemonStatus } from "@holdfast/contract/endpoints";
 import type { UsageBy } from "@holdfast/contract/status";
 import type { UsageReport } from "@holdfast/contract/usage";
@@ -11,19 +11,19 @@ import { Query, type QueryOptions } from "./query.ts";
 import { Sessions, type Surroundings } from "./sessions.ts";
 
 export interface UsageOptions {
-  /** The grouping of rows; `day` by default. */
+  /** How to group rows; `day` by default. */
   by?: UsageBy;
   since?: Date | string;
-  /** Only of this session. */
+  /** Only usage of this session. */
   session?: string;
-  /** Where days begin: `Europe/Berlin`; UTC where nothing is said. */
+  /** Time zone in which days begin, such as `Europe/Berlin`; UTC by default. */
   timeZone?: string;
   signal?: AbortSignal;
 }
 
-/** A connection to a daemon, and all that a program does with it. `using` closes it. */
+/** A connection to a daemon. `using` closes it. */
 export class Holdfast implements Disposable {
-  /** The daemon's every endpoint, by its name: what has no method of its own here is a `client.call`. */
+  /** Every endpoint of the daemon by name. Use `client.call` for those without their own method. */
   readonly client: HoldfastClient;
   readonly sessions: Sessions;
   readonly approvals: Approvals;
@@ -41,7 +41,7 @@ export class Holdfast implements Disposable {
     this.#around = around;
   }
 
-  /** One question to an agent; it begins at once. */
+  /** Asks an agent one question. The query starts at once. */
   query(options: QueryOptions): Query {
     return new Query(this.client, options, { around: this.#around });
   }
@@ -51,18 +51,18 @@ export class Holdfast implements Disposable {
     return followEvents(this.client, options);
   }
 
-  /** Where the journal ends now. */
+  /** The journal's current end. */
   cursor(signal?: AbortSignal): Promise<string> {
     return cursorNow(this.client, signal);
   }
 
-  /** Tokens and cost, also of sessions that were removed. */
+  /** Tokens and cost, including those of removed sessions. */
   usage({ signal, since, ...query }: UsageOptions = {}): Promise<UsageReport> {
     const from = since instanceof Date ? since.toISOString() : since;
     return this.client.call("getUsage", { query: { ...query, since: from } }, signal);
   }
 
-  /** The daemon, and who asks. */
+  /** State of the daemon, and the caller's identity. */
   status(signal?: AbortSignal): Promise<DaemonStatus> {
     return this.client.call("status", {}, signal);
   }

@@ -1,4 +1,4 @@
-/** Messages to agents, with receipts: queued, injected, turn started, replied; or failed, with why. */
+/** Messages to agents, with receipts: queued, injected, turn started, replied; or failed, with the reason. */
 import type { CallOf, ReplyOf } from "@holdfast/contract/endpoint";
 import type { ENDPOINTS } from "@holdfast/contract/endpoints";
 import type { Message } from "@holdfast/contract/message";
@@ -10,37 +10,37 @@ import { isCode, surely } from "./follow.ts";
 import { newMessageId } from "./message-id.ts";
 import { withTimeout } from "./timeout.ts";
 
-/** How far a message can be waited for. */
+/** Receipts that a caller can wait for. */
 export type Receipt = "injected" | "turn_started" | "replied";
 
 export interface SendOptions {
-  /** Do not wait for the end of a turn. */
+  /** Send into the running turn instead of waiting for its end. */
   steer?: boolean;
-  /** The caller's own id for it: sent again with the same one, it is the same message. Ten letters and digits. */
+  /** The caller's own id for the message: ten letters and digits. Sending again with the same id does not send a second message. */
   id?: string;
-  /** The message that it answers. */
+  /** The message that this one answers. */
   replyTo?: string;
-  /** Handed over within this time, or not at all. */
+  /** Deliver within this time, or not at all. */
   expiresMs?: number;
-  /** Answer when it has come so far; `message_failed` when it cannot. */
+  /** Resolve when the message has reached this state; fail with `message_failed` if it cannot. */
   until?: Receipt;
   timeoutMs?: number;
   signal?: AbortSignal;
 }
 
 export interface ListMessages {
-  /** Only those to this session. */
+  /** Only messages to this session. */
   session?: string;
   /** Only messages to the caller. */
   mine?: boolean;
-  /** Only this one and the answers to it. */
+  /** Only this message and the answers to it. */
   thread?: string;
   state?: readonly MessageState[];
   limit?: number;
   signal?: AbortSignal;
 }
 
-/** One question waits no longer than this; then it is asked again. */
+/** Longest wait of a single request; the client then repeats it. */
 const WAIT_MS = 20_000;
 
 const FAR: readonly MessageState[] = ["queued", "injecting", "injected", "turn_started", "replied"];
@@ -49,36 +49,36 @@ const FAR: readonly MessageState[] = ["queued", "injecting", "injected", "turn_s
 export class Messages {
   readonly #client: HoldfastClient;
 
-  /** `holdfast.messages` is one. */
+  /** Programs use `holdfast.messages` instead. */
   constructor(client: HoldfastClient) {
     this.#client = client;
   }
 
-  /** Says something to a session's agent, by the session's name or id. */
+  /** Sends a message to the agent of a session, by the session's name or id. */
   send(session: string, text: string, options: SendOptions = {}): Promise<Message> {
     return sendMessage(this.#client, session, { text, ...options });
   }
 
-  /** Leaves a message for a person: `user:NAME`, `token:NAME`, or `owner`. It waits until they read it. */
+  /** Sends a message to a person: `user:NAME`, `token:NAME`, or `owner`. The message waits until the person reads it. */
   sendToPerson(person: string, text: string, options: Pick<SendOptions, "id" | "replyTo" | "expiresMs" | "signal"> = {}): Promise<Message> {
     const { signal, id = newMessageId(), ...more } = options;
     return surely(() => this.#client.call("sendToPerson", { params: { person }, body: { text, id, ...more } }, signal), signal);
   }
 
-  /** The caller's waiting messages, oldest first. A message that was read counts as delivered. */
+  /** The caller's waiting messages, oldest first. Reading a message delivers it. */
   async read(options: { limit?: number; waitMs?: number; signal?: AbortSignal } = {}): Promise<ReadMessage[]> {
     const { signal, ...how } = options;
-    // Asked again under the same id, the daemon gives the same again.
+    // A repeated request with the same id returns the same messages.
     const read = newMessageId();
     return (await surely(() => this.#client.call("readMessages", { body: { read, ...how } }, signal), signal)).messages;
   }
 
-  /** Messages to the caller, as they arrive. */
+  /** Yields messages to the caller as they arrive. */
   async *receive(options: { signal?: AbortSignal } = {}): AsyncGenerator<ReadMessage> {
     for (;;) yield* await this.read({ waitMs: WAIT_MS, ...options });
   }
 
-  /** The newest hundred, oldest first: to one session, to the caller (`mine`), of one thread, or all. */
+  /** The newest messages (100 by default), oldest first: to one session, to the caller (`mine`), of one thread, or all. */
   async list(options: ListMessages = {}): Promise<Message[]> {
     const { signal, state, ...query } = options;
     const { messages } = await this.#client.call("listMessages", { query: { ...query, state: state && [...state] } }, signal);
@@ -89,12 +89,12 @@ export class Messages {
     return this.#client.call("getMessage", { params: { id } }, signal);
   }
 
-  /** Waits until it has come so far; one that failed on the way is an error. */
+  /** Waits until the message has reached a state; throws if it fails first. */
   wait(id: string, until: Receipt, options: { timeoutMs?: number; signal?: AbortSignal } = {}): Promise<Message> {
     return untilReceipt(this.#client, id, { until, ...options });
   }
 
-  /** Takes back one that is queued. */
+  /** Cancels a queued message. */
   cancel(id: string): Promise<Message> {
     return this.#client.call("cancelMessage", { params: { id } });
   }
@@ -118,8 +118,8 @@ export async function sendMessage(
 }
 
 /**
- * Said once, whatever dies: where the answer was lost with its daemon, what the next one knows of it is the answer. If it knows of none, the first error
- * stands: what is only typed has no id, and is not typed again.
+ * Sends a message once, even if the daemon dies. If the reply is lost, the next daemon is asked for the message. If it has no such message, the first
+ * error is thrown: text that is only typed has no id, and must not be typed twice.
  */
 export async function sendOnce(
   client: HoldfastClient,
@@ -163,7 +163,7 @@ export async function untilReceipt(
 }
 
 function failureOf({ state, why, hint, known, held }: Message): Error {
-  // It is not lost: the session's next run is given it.
+  // The message is not lost: the session's next run receives it.
   if (held) return errorOf("session_ended", why ?? "the session has ended", hint ? { hint } : {});
   if (state === "cancelled") return errorOf("message_failed", "the message was taken back");
   return errorOf(known ? "message_failed" : "message_unknown", why ?? "the message did not reach the agent", hint ? { hint } : {});

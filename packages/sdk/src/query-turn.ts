@@ -1,4 +1,4 @@
-/** Reads one turn of a conversation to its end; one that has no good end is an error, of the class that says why. */
+/** Reads one turn of a conversation to its end. A turn that does not end well becomes an error of the matching class. */
 import { reachedText } from "@holdfast/contract/amounts";
 import type { Entry } from "@holdfast/contract/transcript";
 import type { HoldfastClient } from "./client.ts";
@@ -25,7 +25,7 @@ interface Wanted {
 
 type Failure = Extract<Entry, { type: "error" }>;
 
-/** How long the end of a run may take to be known behind the end of its turn. */
+/** Longest delay between the end of a turn and the recorded end of its run. */
 const ENDED_MS = 5000;
 
 export async function readTurn(client: HoldfastClient, wanted: Wanted): Promise<Turn> {
@@ -34,7 +34,7 @@ export async function readTurn(client: HoldfastClient, wanted: Wanted): Promise<
   let failure: Failure | undefined;
   for await (const { entry } of followEntries(client, { session: session.id, after, signal })) {
     if (entry.type === "error" && (entry.turn === null || entry.turn === message)) failure = entry;
-    // Asked for, and not to be had: it must not be answered by another model in silence.
+    // The requested model or mode is not available. Another model must not answer silently.
     if (wanted.isOurs && entry.type === "note" && entry.about === "not_set") throw errorOf("not_offered", entry.text);
     if (entry.turn !== message || entry.type === "user") continue;
     wanted.tell(entry);
@@ -52,7 +52,7 @@ export async function readTurn(client: HoldfastClient, wanted: Wanted): Promise<
 class Seen {
   text = "";
   readonly files = new Set<string>();
-  /** The last tool, where that failed and nothing was said since. */
+  /** The last tool, if it failed and no text followed. */
   brokenTool: string | undefined;
   readonly #strict: boolean;
   readonly #tools = new Map<string, { title: string; said: string }>();
@@ -95,7 +95,7 @@ class Seen {
     if (this.#strict && !ok && !this.#denied.has(call)) throw toolFailed(toolWords(title, said));
   }
 
-  /** Without an option it was cancelled, with its turn. */
+  /** A null `option` means that the request was cancelled together with its turn. */
   #answered({ ask, option, allowed, by }: Extract<Entry, { type: "approval_answered" }>): void {
     const { call = null, title = "a tool" } = this.#asks.get(ask) ?? {};
     if (allowed || option === null) return;
@@ -119,7 +119,7 @@ function toolFailed(words: string): HoldfastError {
   });
 }
 
-/** By the code that the agent, or what drives it, gave the error. */
+/** Error codes of agents and their drivers, mapped to codes of the contract. */
 const CODES = {
   unauthenticated: "agent_unauthenticated",
   rate_limited: "rate_limited",
@@ -134,7 +134,7 @@ function failedTurn(session: Session, failure: Failure | undefined, brokenTool: 
   return errorOf(known ?? "turn_failed", words, failure?.hint ? { hint: failure.hint.replaceAll("NAME", session.name) } : {});
 }
 
-/** Its agent is gone, with or without a word; by its record it is known why. */
+/** The error for an agent that is gone; the session's record has the reason. */
 async function crashed(session: Session, failure: Failure | undefined): Promise<HoldfastError> {
   await session.waitFor("ended", { timeoutMs: ENDED_MS }).catch(() => {});
   try {

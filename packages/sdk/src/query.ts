@@ -1,4 +1,4 @@
-/** One question to an agent: events as they arrive, and a result. run-query.ts implements it. */
+/** A query: one question to an agent, with events as they arrive and a result. run-query.ts implements it. */
 import type { Entry } from "@holdfast/contract/transcript";
 import type { Sums } from "@holdfast/contract/usage";
 import type { WaitingApproval } from "./approvals.ts";
@@ -7,25 +7,25 @@ import { AbortError, abortErrorOf } from "./errors.ts";
 import { runQuery } from "./run-query.ts";
 import type { SessionOptions, Surroundings } from "./sessions.ts";
 
-/** The answer to a permission request. `wait` leaves it in the inbox for somebody else. */
+/** The answer to a permission request. `wait` leaves it open in the inbox for somebody else. */
 export type Leave = "allow" | "deny" | "wait" | { deny: string } | { answer: string };
 
 export interface QueryOptions extends Omit<SessionOptions, "prompt" | "chat" | "restart" | "command" | "host"> {
   /** The prompt. */
   prompt: string;
-  /** Go on with this conversation, in place of a new one: by name or id. It is left as it is afterwards, also where the query is cancelled. */
+  /** Continue this conversation, by name or id, instead of starting a new one. The session is kept afterwards, even if the query is cancelled. */
   session?: string;
-  /** Keep the session idle afterwards, to continue it: `result.session` is its id. */
+  /** Keep the new session idle afterwards, to continue it later: `result.session` is its id. */
   keep?: boolean;
   /** Answers permission requests; without it they wait in the inbox. */
   onApproval?: (approval: WaitingApproval) => Leave | Promise<Leave>;
-  /** Is told everything that the loop over the query gets. */
+  /** Called with every event that the loop over the query yields. */
   onProgress?: (event: QueryEvent) => void;
-  /** A tool that fails, or leave that is denied, ends the query with `ToolFailed` or `PermissionRefused`; else the agent makes the best of it. */
+  /** End the query with `ToolFailed` or `PermissionRefused` if a tool fails or a permission request is denied. Otherwise the agent continues. */
   strict?: boolean;
-  /** After so long it ends with `Timeout`. */
+  /** Time limit; the query then ends with `Timeout`. */
   timeoutMs?: number;
-  /** Cancels it: it ends with `AbortError`, once nothing of it is left. */
+  /** Cancels the query. It ends with `AbortError` after its session is cleaned up. */
   signal?: AbortSignal;
 }
 
@@ -38,20 +38,20 @@ export type QueryEvent =
 export interface QueryResult {
   /** The agent's answer. */
   text: string;
-  /** How the turn ended: by itself, at a limit, refused by the agent, or cancelled. */
+  /** How the turn ended: completed, at a limit, refused by the agent, or cancelled. */
   stopReason: "completed" | "max_tokens" | "max_requests" | "refused" | "cancelled";
-  /** Tokens of this turn; null where the agent tells nothing. */
+  /** Tokens of this turn; null if the agent does not report them. */
   usage: Sums | null;
-  /** In US dollars: as reported by the agent, else by the prices of config.toml and of Holdfast; null if unknown. */
+  /** Cost in US dollars: as reported by the agent, else from the prices of config.toml and of Holdfast; null if unknown. */
   cost: number | null;
-  /** Files that changed: as tools told it and, in a worktree of its own, as git says. Relative to the directory it worked in. */
+  /** Changed files, as reported by the agent's tools and, in a new worktree, by git. Relative to the session's directory. */
   files: string[];
-  /** The session's id; it is gone unless it was kept. */
+  /** The session's id. The session is removed unless it was kept. */
   session: string;
   durationMs: number;
 }
 
-/** A question that was asked: loop over it for what happens, wait for `result` for what came of it, or both. */
+/** A running query. Loop over it for events, await `result` for the result, or both. */
 export class Query implements AsyncIterable<QueryEvent> {
   readonly #over = new AbortController();
   readonly #done: Promise<QueryResult>;
@@ -60,7 +60,7 @@ export class Query implements AsyncIterable<QueryEvent> {
   #isOver = false;
   #isWatched = false;
 
-  /** `query()` makes one, and it begins at once. */
+  /** Starts the query at once. Programs call `query()` instead. */
   constructor(client: HoldfastClient, options: QueryOptions, how: { around?: Surroundings; onOver?: () => void } = {}) {
     const { signal, onProgress } = options;
     const { around = {}, onOver } = how;
@@ -78,7 +78,7 @@ export class Query implements AsyncIterable<QueryEvent> {
       this.#isOver = true;
       this.#wake?.();
     });
-    // Of a failure that nobody looks at, the process hears as of any other promise.
+    // If nobody reads the query, its failure becomes an unhandled rejection.
     this.#done.catch((error: unknown) => (this.#isWatched ? undefined : Promise.reject(error)));
   }
 
@@ -88,12 +88,12 @@ export class Query implements AsyncIterable<QueryEvent> {
     return this.#done;
   }
 
-  /** Cancels it. The loop and `result` fail with `AbortError`, once nothing of it is left. */
+  /** Cancels the query. The loop and `result` fail with `AbortError` after the session is cleaned up. */
   abort(reason?: unknown): void {
     this.#over.abort(new AbortError("aborted", "the query was cancelled", { cause: reason }));
   }
 
-  /** Events as they come, each once. Breaking off cancels the query, and waits until nothing of it is left. */
+  /** Yields each event once. Leaving the loop early cancels the query and waits until the session is cleaned up. */
   async *[Symbol.asyncIterator](): AsyncGenerator<QueryEvent> {
     this.#isWatched = true;
     try {

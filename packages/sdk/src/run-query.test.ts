@@ -8,7 +8,7 @@ const SESSION = { id: "aaaaaaaaaa", name: "query-x", kind: "conversation", statu
 const answer = (body: unknown): WireReply => ({ status: 200, body: JSON.stringify(body) });
 const refusal = (code: string): WireReply => ({ status: 500, body: JSON.stringify({ error: { code, message: `it is ${code}` } }) });
 
-/** A daemon that keeps a conversation whose turn never ends; `stop` is what it answers to that. */
+/** A daemon with a conversation whose turn never ends; `stop` is its reply to the stop request. */
 class Daemon implements Transport {
   readonly asked: string[] = [];
   readonly #stop: WireReply;

@@ -1,12 +1,11 @@
 /**
- * What a query does: a conversation of its own, one turn, and what came of it.
+ * Runs a query: a new conversation or an existing one, one turn, and its result.
  *
- * It owns the session that it starts. However it ends, by a result, an error, a cancellation or a reader that has enough, what it started is ended
- * before anybody hears of it: the turn is cancelled, so that the agent drops its request to the model; then every process of the run is ended, with
- * all sessions that its agent started through Holdfast's own tools, and theirs; then their records and files are removed. Only a program that is itself killed leaves its session behind: it goes on.
+ * The query owns the session that it starts. However the query ends (result, error, cancellation, or a reader that stops early), it cleans up before
+ * it reports the end. It cancels the turn, so that the agent drops its model request. Then it stops the run and all sessions that descend from it,
+ * and removes their records and files. Only if the calling program is killed does the session remain and continue.
  *
- * Every step can be repeated: the session has a name of the query's own, by which it is found again when the daemon dies over its start; the prompt has
- * an id; entries are followed by cursor.
+ * Every step can be repeated: the session has a unique name by which a new daemon finds it, the prompt has an id, and entries have cursors.
  */
 import type { Session as SessionRecord } from "@holdfast/contract/session";
 import { Approvals } from "./approvals.ts";
@@ -22,11 +21,11 @@ import { Session } from "./session.ts";
 import { type Surroundings, spawnRequest } from "./sessions.ts";
 import { withTimeout } from "./timeout.ts";
 
-/** How long a cancelled turn may take to end before its processes are ended. */
+/** Longest wait for a cancelled turn to end, before the run is stopped. */
 const CANCEL_MS = 1500;
-/** And these, before they are killed. */
+/** Grace period of the stop, before processes are killed. */
 const GRACE_MS = 2000;
-/** The journal has the result of a turn a moment after the transcript has its end. */
+/** The journal records a turn's result slightly later than the transcript. */
 const JOURNAL_MS = 5000;
 
 interface Surrounded {
@@ -57,22 +56,22 @@ export async function runQuery(client: HoldfastClient, options: QueryOptions, { 
     if (leaving.trouble === undefined) tell({ type: "result", result });
     return result;
   } finally {
-    // That something is left is worse news than whatever else there is.
+    // A failed cleanup matters more than any other error.
     if (leaving.trouble !== undefined) await Promise.reject(leaving.trouble);
   }
 }
 
 interface Place {
   session: Session;
-  /** It was started for this. */
+  /** True if the query started the session. */
   isOurs: boolean;
-  /** The prompt's id, which is also its turn's. */
+  /** Id of the prompt, which is also the id of its turn. */
   message: string;
-  /** Where its transcript was before. */
+  /** Transcript cursor before the prompt. */
   after: string;
 }
 
-/** Not broken off by a signal: what the daemon has begun to start must be known, so that it can be ended. */
+/** Takes no signal: a session that the daemon has begun to start must be known, so that it can be stopped. */
 async function open(client: HoldfastClient, options: QueryOptions, around: Surroundings): Promise<Place> {
   const message = newMessageId();
   const { session: ref, model, mode } = options;
@@ -92,7 +91,7 @@ async function start(client: HoldfastClient, options: QueryOptions, around: Surr
     try {
       return await client.call("spawn", { body });
     } catch (error) {
-      // Ours, if the daemon died after it had made it.
+      // The query's own session, if the daemon died after it had created it.
       if (options.name !== undefined || !isCode(error, "name_taken")) throw error;
       return client.call("getSession", { params: { ref: name } });
     }
@@ -120,7 +119,7 @@ async function oneTurn(client: HoldfastClient, asked: Asked): Promise<Turn> {
   }
 }
 
-/** Words that never begin a turn have no end of one either. */
+/** Rejects if the work fails and otherwise never settles: a message that starts no turn would leave the query waiting forever. */
 function onlyFailure(work: Promise<unknown>): Promise<never> {
   return work.then(() => new Promise<never>(() => {}));
 }
@@ -131,7 +130,7 @@ async function answering(client: HoldfastClient, { session, options, signal }: A
   for await (const approval of new Approvals(client).watch({ session: session.id, signal })) {
     const leave = await onApproval(approval);
     await answer(leave, approval).catch((error: unknown) => {
-      // Answered elsewhere, or no longer needed.
+      // The approval was answered elsewhere or is no longer open.
       if (!isCode(error, "approval_over", "approval_not_found")) throw error;
     });
   }
@@ -162,7 +161,7 @@ async function outcome(client: HoldfastClient, { session, message, options, turn
   };
 }
 
-/** By git's own words: a letter, and the path; of what was renamed, where it was and where it is. */
+/** Each line of git's output is a letter and a path; for a renamed file, the old path and the new one. */
 async function changedIn(client: HoldfastClient, workspace: string): Promise<string[]> {
   const { diff } = await surely(() => client.call("diffWorkspace", { params: { ref: workspace }, query: { names: true } }));
   return diff.split("\n").flatMap((line) => line.split("\t").slice(1));
@@ -174,7 +173,7 @@ function within(directory: string, file: string): string {
 
 interface Leaving extends Place {
   options: QueryOptions;
-  /** Its turn has ended. */
+  /** True if the turn has ended. */
   isOver: boolean;
   around: Surroundings;
 }
@@ -186,10 +185,11 @@ async function leave(client: HoldfastClient, { session, isOurs, message, options
   try {
     await surely(() => session.remove({ tree: true }));
   } catch (error) {
-    // Who may start sessions and not remove them leaves the record behind; `session_not_found`: a daemon died over it, and it is gone.
+    // `forbidden`: a principal that may start sessions but not remove them leaves the record behind. `session_not_found`: a daemon died during the
+    // removal, and the record is gone.
     if (!isCode(error, "forbidden", "session_not_found")) throw error;
   }
-  // What it did there is worth more than a clean table: without `force` it is removed only where nothing would be lost.
+  // Without `force` the workspace is removed only if no work would be lost.
   if (!isOver && session.workspace && options.worktree)
     await client
       .call("removeWorkspace", { params: { ref: session.workspace.id }, body: { env: around.env?.() ?? {} } })
@@ -198,7 +198,7 @@ async function leave(client: HoldfastClient, { session, isOurs, message, options
       });
 }
 
-/** Of a turn that ends as it should, the agent has given back what it had: the model's answer, the tool's process, the file half written. */
+/** Cancelling the turn first lets the agent release the model request, tool processes and half-written files. */
 async function cancel(client: HoldfastClient, session: Session, message: string): Promise<void> {
   try {
     await surely(() => client.call("cancelMessage", { params: { id: message } })).catch(() => {});

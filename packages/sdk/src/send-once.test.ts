@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { HoldfastClient } from "./client.ts";
 import { sendOnce } from "./messages.ts";
 
-/** A daemon that goes before it answers; `next`: what its successor says of the message. */
+/** A daemon that dies before it replies; `next`: the next daemon's reply about the message. */
 function dying(next: () => unknown): { client: HoldfastClient; calls: string[] } {
   const calls: string[] = [];
   const call = async (name: string) => {

@@ -1,4 +1,4 @@
-/** Sessions: start them, find them, remove them. */
+/** Starts, finds and removes sessions. */
 import type { SessionStatus } from "@holdfast/contract/status";
 import type { HoldfastClient } from "./client.ts";
 import type { Endpoints } from "./endpoints.ts";
@@ -9,12 +9,12 @@ type SpawnRequest = Endpoints["spawn"]["call"]["body"];
 
 /** Options of a new session. Only the agent is required, or a persona that names one. */
 export type SessionOptions = Partial<Omit<SpawnRequest, "env">> & {
-  /** Variables on top of the program's own environment. */
+  /** Variables in addition to the program's own environment. */
   env?: Record<string, string>;
 };
 
 export interface ListOptions {
-  /** Also those that have ended. */
+  /** Include sessions that have ended. */
   all?: boolean;
   status?: readonly SessionStatus[];
   agent?: readonly string[];
@@ -29,35 +29,35 @@ export interface Surroundings {
   umask?(): number;
 }
 
-/** Sessions: start them, find them, remove them. */
+/** Starts, finds and removes sessions. */
 export class Sessions {
   readonly #client: HoldfastClient;
   readonly #around: Surroundings;
 
-  /** `holdfast.sessions` is one. */
+  /** Programs use `holdfast.sessions` instead. */
   constructor(client: HoldfastClient, around: Surroundings = {}) {
     this.#client = client;
     this.#around = around;
   }
 
-  /** Starts a session; answers once its program runs. With `start: false` nothing runs until `session.start()`. */
+  /** Creates and starts a session; resolves once its program runs. With `start: false` nothing runs until `session.start()`. */
   async create(options: SessionOptions): Promise<Session> {
     return new Session(this.#client, await this.#client.call("spawn", { body: spawnRequest(options, this.#around) }));
   }
 
-  /** By name, id, or the beginning of an id. */
+  /** Finds a session by name, id or id prefix. */
   async get(ref: string, signal?: AbortSignal): Promise<Session> {
     return new Session(this.#client, await this.#client.call("getSession", { params: { ref } }, signal));
   }
 
-  /** Those that run, unless `all`, `status` or `names` says otherwise. */
+  /** Running sessions, unless `all`, `status` or `names` says otherwise. */
   async list({ signal, status, agent, names, all }: ListOptions = {}): Promise<Session[]> {
     const query = { all, status: copied(status), agent: copied(agent), names: copied(names) };
     const { sessions } = await this.#client.call("listSessions", { query }, signal);
     return sessions.map((record) => new Session(this.#client, record));
   }
 
-  /** Removes the record and the files of one; with `force` it is stopped first. */
+  /** Removes the record and the files of a session. `force` stops it first. */
   async remove(ref: string, options: { force?: boolean } = {}): Promise<void> {
     const session = await this.get(ref);
     if (options.force) await session.stop();

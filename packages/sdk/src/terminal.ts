@@ -1,6 +1,6 @@
 /**
- * A session's terminal through the daemon: what is on its screen, then everything its program prints; and keys on the way to it. It ends with the
- * daemon and with the session's run, and its reader sees the end of its loop.
+ * A session's terminal through the daemon: the current screen, then all output, and keys in the other direction. It ends with the daemon and with the
+ * session's run; the reader's loop then ends.
  */
 
 import { BYTES, decodeMessage, encodeFrame, encodeMessage, FrameReader } from "@holdfast/contract/frames";
@@ -11,13 +11,13 @@ import type { HoldfastClient } from "./client.ts";
 import { errorOf, throwIfAborted, typed } from "./errors.ts";
 import type { WireChannel } from "./transport.ts";
 
-/** As in contract/holder.ts, which is not loaded for it. */
+/** The version in contract/holder.ts, repeated here to avoid loading that file. */
 const PROTOCOL = 3;
 
 export interface AttachOptions {
-  /** Only look: what is typed does not reach the session. */
+  /** Only watch: keys do not reach the session. */
   readOnly?: boolean;
-  /** Take control, even if another terminal drives. */
+  /** Take control, even if another terminal drives the session. */
   take?: boolean;
   /** The size of the terminal; 80 by 24 by default. A session has the size of its driver. */
   columns?: number;
@@ -25,16 +25,16 @@ export interface AttachOptions {
   signal?: AbortSignal;
 }
 
-/** A session on a terminal of the program: loop over it for what is to be shown, `write` what is typed. `using` detaches. */
+/** A session on a terminal of the program. Loop over it for output, and `write` keys. `using` detaches. */
 export class Terminal implements AsyncIterable<Uint8Array>, Disposable {
-  /** `driver`, or `observer` if another terminal drives or only viewing was requested. */
+  /** `driver`, or `observer` if another terminal drives the session or `readOnly` was set. */
   readonly role: AttachmentRole;
   readonly #channel: WireChannel;
   readonly #frames: AsyncGenerator<Frame>;
   readonly #signal: AbortSignal | undefined;
   #closed = false;
 
-  /** `session.attach()` gives one. */
+  /** Programs call `session.attach()` instead. */
   constructor(channel: WireChannel, from: { frames: AsyncGenerator<Frame>; role: AttachmentRole; signal: AbortSignal | undefined }) {
     this.#channel = channel;
     this.#frames = from.frames;
@@ -57,7 +57,7 @@ export class Terminal implements AsyncIterable<Uint8Array>, Disposable {
     }
   }
 
-  /** As typed on a keyboard: Enter is `\r`. */
+  /** Sends keys as a keyboard would: Enter is `\r`. */
   write(keys: string | Uint8Array): void {
     this.#channel.write(encodeFrame(BYTES, typeof keys === "string" ? new TextEncoder().encode(keys) : keys));
   }
@@ -77,7 +77,7 @@ export class Terminal implements AsyncIterable<Uint8Array>, Disposable {
   }
 }
 
-/** Answers when the daemon has said what it will be. */
+/** Resolves when the daemon has reported the terminal's role. */
 export async function openTerminal(client: HoldfastClient, ref: string, options: AttachOptions = {}): Promise<Terminal> {
   const { readOnly = false, take = false, columns = 80, rows = 24, signal } = options;
   const channel = await client.upgrade({ params: { ref }, query: { readOnly, take } }, signal);

@@ -1,7 +1,6 @@
-/** Calls with an AbortSignal and a time limit. */
 import { abortErrorOf, errorOf, throwIfAborted } from "./errors.ts";
 
-/** Fails with `Timeout` when the time is over, with `AbortError` when the signal aborts. */
+/** Runs work with a time limit. Fails with `Timeout` when the time is over, and with `AbortError` when the signal aborts. */
 export async function withTimeout<T>(
   { timeoutMs, signal }: { timeoutMs?: number | undefined; signal?: AbortSignal | undefined },
   late: string,

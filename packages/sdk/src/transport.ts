@@ -1,7 +1,7 @@
-/** How a client reaches a daemon: requests and streams, whatever carries them. */
+/** The connection of a client to a daemon, independent of the protocol below it. */
 export interface WireRequest {
   method: string;
-  /** Path with its query. */
+  /** Path with its query string. */
   path: string;
   body?: string | undefined;
   signal?: AbortSignal | undefined;
@@ -17,7 +17,7 @@ export interface WireStream {
   chunks: AsyncIterable<Uint8Array>;
 }
 
-/** Bytes both ways, until one side closes it. */
+/** Bytes in both directions, until one side closes the channel. */
 export interface WireChannel {
   chunks: AsyncIterable<Uint8Array>;
   write(bytes: Uint8Array): void;
@@ -25,11 +25,11 @@ export interface WireChannel {
 }
 
 export interface Transport {
-  /** One request, one whole reply. */
+  /** Sends a request and reads the complete reply. */
   request(request: WireRequest): Promise<WireReply>;
-  /** A reply that is read as it comes; ends when the daemon closes it. */
+  /** Sends a request whose reply is read as it arrives; it ends when the daemon closes it. */
   stream(request: WireRequest): Promise<WireStream>;
-  /** A connection that is no HTTP any more; or the reply that refuses it. Not every transport can. */
+  /** Switches a connection from HTTP to raw bytes, or returns the reply that refuses it. Not every transport supports it. */
   upgrade?(request: WireRequest): Promise<WireChannel | WireReply>;
   close(): void;
 }

@@ -1,4 +1,4 @@
-/** Drives one agent for a recording, and knows from the model and the screen's own words where it is. */
+/** Drives one agent for a recording; the model and the words on the screen show which state it is in. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Screen } from "@holdfast/contract";
 import { argumentsOf } from "@holdfast/platform";
@@ -10,7 +10,7 @@ import type { Words } from "./variant.ts";
 
 const PATIENCE_MS = 60_000;
 const EVERY_MS = 100;
-/** A screen that stays the same this long has settled; one with a spinner is taken as it is after the longest. */
+/** A screen has settled when it stays the same this long; a screen with a spinner is taken after LONGEST_MS. */
 const SETTLED_MS = 1500;
 const LONGEST_MS = 6000;
 
@@ -58,7 +58,7 @@ export class Driver {
     await this.keys("Escape");
   }
 
-  /** Waits until the newest request of the last prompt is so. */
+  /** Waits until the newest request of the last prompt matches. */
   async model(is: (asked: Asked) => boolean): Promise<void> {
     await eventually(
       async () => {
@@ -74,7 +74,7 @@ export class Driver {
     return this.#world.shows(this.agent, what);
   }
 
-  /** Waits until the screen shows it, the model says so too, and nothing moves any more. */
+  /** Waits until the screen and the model match and the screen has settled. */
   async settles(what: string | RegExp, is?: (asked: Asked) => boolean): Promise<void> {
     if (is !== undefined) await this.model(is);
     let last = await this.shows(what);
@@ -88,7 +88,7 @@ export class Driver {
     }
   }
 
-  /** Waits until a process of the agent's runs this. */
+  /** Waits until a process of the agent runs this command. */
   async runs(command: string): Promise<void> {
     await eventually(
       () => this.#world.home.processes().some(({ pid }) => argumentsOf(pid).join(" ").trim() === command),
@@ -97,7 +97,7 @@ export class Driver {
     );
   }
 
-  /** For what only time brings: a second try, a counter that runs. */
+  /** Waits for changes that need time: a retry, a running counter. */
   async time(ms: number): Promise<void> {
     await sleep(ms);
   }

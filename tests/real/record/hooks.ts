@@ -1,12 +1,12 @@
 /**
- * Puts hooks into an agent that write what they are told, each into a file of its own, and let everything go on. Without touching what a
- * user would have written: by flag, by variable, or in a file that the agent reads besides.
+ * Gives an agent hooks that write each payload to a file and let everything continue. Configured by flag, by variable or in an extra file, so that
+ * the user's own configuration stays untouched.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { AgentName, Place, Started } from "../agents.ts";
 
-/** The file is complete when it has its last name; names sort by time. A script of its own: agents show the command that they run. */
+/** A file is complete when it has its final name; names sort by time. A separate script, because agents show the command that they run. */
 const TAKE = `#!/bin/sh
 t=$(date +%s%N).$$
 cat > "$HOOKED/.$t" && mv "$HOOKED/.$t" "$HOOKED/$t"
@@ -22,9 +22,9 @@ const CODEX_EVENTS = "SessionStart UserPromptSubmit PreToolUse PermissionRequest
 const GEMINI_EVENTS = "SessionStart BeforeAgent BeforeTool AfterTool AfterAgent Notification SessionEnd".split(" ");
 
 export interface Hooked extends Started {
-  /** What the hooks were told so far, oldest first. */
+  /** The payloads of the hooks so far, oldest first. */
   told(): unknown[];
-  /** Files in which the agent itself keeps what it is doing. */
+  /** Files in which the agent keeps its own state. */
   files(): Record<string, unknown>;
 }
 
@@ -73,7 +73,7 @@ function commands({ home }: Place, events: readonly string[]) {
   return Object.fromEntries(events.map((event) => [event, [{ hooks: [hook] }]]));
 }
 
-/** opencode has events for its plugins instead of hooks; those of every word it streams say nothing about its state. */
+/** opencode has plugin events instead of hooks; the events for each streamed word say nothing about its state. */
 const PLUGIN = `import { renameSync, writeFileSync } from "node:fs";
 let count = 0;
 function tell(payload) {

@@ -4,12 +4,12 @@
  *   npm run record:agents -- qwen                  recordings 1 and 2 of every state
  *   npm run record:agents -- qwen --recording 3 --state approval --state idle
  *
- *   npm run record:agents -- qwen --version 0.25.0    of another version, which the tests then use too
+ *   npm run record:agents -- qwen --version 0.25.0    records another version, which the tests then use too
  *
- *   npm run record:agents -- --relabel             what `states.ts` expects now, and what is scrubbed now, in all that was recorded
+ *   npm run record:agents -- --relabel             applies the expectations of `states.ts` and the scrubbing to all recordings
  *
  * Each recording is a new start of the agent in a terminal of its size, on the scripted model. The format is in
- * packages/daemon/src/agent/fixtures/README.md. What is written must be looked at by a person: `expected` says what is meant, not what is.
+ * packages/daemon/src/agent/fixtures/README.md. A person must check each recording: `expected` is the intended state, not the recorded one.
  */
 import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -64,7 +64,7 @@ for (const agent of agents) {
   }
 }
 
-/** Where an agent's version is written down: what tests install, and by what the daemon knows a newer one. */
+/** The files with an agent's version: the one for tests to install, and the one by which the daemon recognizes a newer agent. */
 const VERSIONS = ["tests/real/versions.json", "packages/daemon/src/agent/recorded.ts"];
 
 function take([agent, ...others]: readonly AgentName[], version: string): void {
@@ -86,13 +86,13 @@ async function record(agent: AgentName, state: State, recording: number): Promis
   const usual = setUp(agent, place, state.setUp);
   state.mode?.configure?.[agent]?.(place.home);
   const started = { command: [...usual.command, ...(state.mode?.args?.[agent] ?? [])], env: { ...usual.env, ...state.mode?.env } };
-  // What lets hooks in may be what makes an agent trust the directory.
+  // The settings that enable hooks may also make an agent trust the directory.
   const isNew = state.setUp === "untrusted" || state.setUp === "logged-out";
   const hooked = isNew ? { ...started, told: () => [], files: () => ({}) } : withHooks(agent, started, place);
 
-  // The bottom row is Holdfast's own.
+  // The bottom row belongs to Holdfast.
   using terminal = new Terminal({ env: world.home.env, columns: variant.columns, rows: variant.rows + 1 });
-  // The agent begins when its terminal has the size, so that nothing on the screen is from another.
+  // The agent starts when its terminal has the right size, so that its whole screen has that size.
   const wait = `until [ "$(stty size)" = "${variant.rows} ${variant.columns}" ]; do sleep 0.05; done; exec "$@"`;
   await world.home.ok(["run", "--name", agent, "--", "sh", "-c", wait, "sh", ...hooked.command], { cwd: place.project, env: hooked.env });
   terminal.line(`exec ${path.join(ROOT, "bin/holdfast")} attach ${agent}`);

@@ -1,12 +1,12 @@
-/** Takes out of a recording what belongs to the machine and the moment; lengths on a screen stay as they are. */
+/** Removes the traces of machine and time from a recording; text on a screen keeps its length. */
 
 const MOMENT = "2026-01-01T00:00:00.000Z";
 const ISO = /\d{4}-\d\d-\d\dT\d\d([-:])\d\d([-:]\d\d)?(\.\d+)?Z?/g;
-/** An id of the machine, as systemd has it. */
+/** A machine id as systemd writes it. */
 const MACHINE = /(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])/g;
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
-/** `places` are pairs of what is there and what stands for it; on a screen they must be equally long. */
+/** `places` are pairs of a text and its replacement; on a screen both must have the same length. */
 export class Scrubber {
   readonly #places: readonly [from: string, to: string][];
   readonly #ids = new Map<string, string>();
@@ -43,7 +43,7 @@ export class Scrubber {
   }
 }
 
-/** Milliseconds since 1970 of these years. */
+/** Unix milliseconds of recent and coming years. */
 function moment(value: number): number {
   return value > 1.7e12 && value < 2.5e12 ? Date.parse(MOMENT) : value;
 }

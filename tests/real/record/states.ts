@@ -1,33 +1,33 @@
 /**
- * The states that are recorded: how an agent is brought into each, and what a person who looks at it would say. When it is there is told by
- * the model and by the words of the prompt, never by what our rules look for: those are what the recordings are to test.
+ * The states to record: how an agent gets into each, and how a person would describe it. The model and the words of the prompt show when the agent is
+ * there, never the status rules: those are what the recordings test.
  */
 import { BYPASSING, FIRST_START, type Mode, modeOf } from "../../accuracy/modes.ts";
 import type { AgentName, Unusual } from "../agents.ts";
 import type { Driver } from "./driver.ts";
 
-/** `turn: null`: it has not come to that yet. */
+/** `turn: null`: the agent has not started yet. */
 export interface Expected {
   turn: "idle" | "working" | null;
   attention: { for: "approval" | "question" | "trust" | "login" | "rate_limit" } | null;
   background: boolean;
-  /** What is in the composer; null: there is none that takes what is typed. */
+  /** The content of the composer; null if none takes typed text. */
   composer: "empty" | "draft" | null;
 }
 
 export interface State {
   name: string;
   about: string;
-  /** Without: all of them. */
+  /** Default: all agents. */
   agents?: readonly AgentName[];
-  /** Changes to the set-up that is else used. */
+  /** Changes to the usual set-up. */
   setUp?: Unusual;
-  /** How it is started, where not as usual. */
+  /** An unusual way to start the agent. */
   mode?: Mode;
-  /** It is recorded at its start: no turn comes before. */
+  /** Recorded at the start of the agent, before any turn. */
   first?: true;
   expected: Expected;
-  /** Where an agent does not show what the state is about. */
+  /** Agents that do not show this state. */
   differently?: Partial<Record<AgentName, Partial<Expected>>>;
   reach(driver: Driver): Promise<void>;
 }
@@ -52,7 +52,7 @@ const RUN_SUBAGENT: Partial<Record<AgentName, string>> = {
   qwen: `agent ${JSON.stringify({ ...WAITING, subagent_type: "general-purpose" })}`,
 };
 
-/** Its loop detector wants the same 50 letters ten times. */
+/** Gemini's loop detector needs the same 50 letters ten times. */
 const LOOP = "round and round it goes ".repeat(18).trim();
 
 export const STATES: State[] = [
@@ -70,7 +70,7 @@ export const STATES: State[] = [
     agents: ["claude", "codex", "gemini", "qwen"],
     setUp: "logged-out",
     expected: { turn: null, attention: { for: "login" }, background: false, composer: null },
-    // It takes prompts, and says of each that nobody is logged in.
+    // Claude takes prompts and answers each with a request to log in.
     differently: { claude: { composer: "empty" } },
     reach: (driver) => driver.settles(/log ?in|sign in|auth|theme|connect a provider/i),
   },
@@ -122,7 +122,7 @@ export const STATES: State[] = [
     expected: { turn: "working", attention: { for: "question" }, background: false, composer: null },
     async reach(driver) {
       await driver.ready();
-      // It asks only in plan mode.
+      // Codex asks only in plan mode.
       if (driver.agent === "codex") await driver.keys("BTab");
       await driver.prompt(`ask ${driver.words.question} | Red | Blue`);
       await driver.settles("Choose Blue", (asked) => asked.answer.some((part) => "call" in part));
@@ -162,7 +162,7 @@ export const STATES: State[] = [
     name: "interrupted",
     about: "was interrupted by Esc in mid-turn",
     expected: idle,
-    // It puts the prompt back.
+    // Qwen puts the prompt back.
     differently: { qwen: { composer: "draft" } },
     async reach(driver) {
       await driver.prompt(`say ${driver.words.answer}; talk 60s`);
@@ -198,7 +198,7 @@ export const STATES: State[] = [
     expected: drafted,
     async reach(driver) {
       await driver.ready();
-      // Some show the lines, others how many they are.
+      // Some agents show the lines, others their number.
       await driver.paste(`${driver.words.draft}\n\n- ${driver.words.file}\nand so on`);
       await driver.settles(/and so on|\[Pasted/);
     },
@@ -244,9 +244,9 @@ export const STATES: State[] = [
     setUp: "subscribed",
     expected: { turn: "idle", attention: { for: "rate_limit" }, background: false, composer: "empty" },
     differently: {
-      // It asks whether to stop.
+      // Gemini asks whether to stop.
       gemini: { turn: "working", composer: null },
-      // They go on trying; one says nothing of a limit.
+      // opencode and Qwen keep retrying; Qwen does not show the limit.
       opencode: { turn: "working" },
       qwen: { turn: "working", attention: null },
     },
@@ -261,7 +261,7 @@ export const STATES: State[] = [
     name: "rate-limit",
     about: "was refused with 429 and a retry-after of 30 s, and tries again by itself",
     expected: { turn: "working", attention: { for: "rate_limit" }, background: false, composer: "empty" },
-    // Their screens say that they work or try again, and nothing of a limit.
+    // These screens show work or a retry, but no limit.
     differently: { claude: { attention: null }, gemini: { attention: null }, qwen: { attention: null } },
     async reach(driver) {
       await driver.prompt("error 429 retry-after 30");
@@ -284,7 +284,7 @@ export const STATES: State[] = [
     name: "refused",
     about: "got 401 from the model",
     expected: idle,
-    // It tries again.
+    // Claude retries.
     differently: { claude: { turn: "working" } },
     async reach(driver) {
       await driver.prompt("error 401");
@@ -323,7 +323,7 @@ export const STATES: State[] = [
     about: "has started a subagent, which waits for the model",
     agents: ["claude", "gemini", "opencode", "qwen"],
     expected: working,
-    // They put it in the background, and their turn ends.
+    // These agents move the command to the background, and their turn ends.
     differently: { claude: { turn: "idle", background: true }, qwen: { turn: "idle", background: true } },
     async reach(driver) {
       await driver.prompt(`tool ${RUN_SUBAGENT[driver.agent]}; say over`);

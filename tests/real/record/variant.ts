@@ -1,4 +1,4 @@
-/** Recordings of the same state differ in the terminal's size, in the words, and in what was said before. */
+/** Recordings of one state differ in the terminal's size, the words, and the turns before. */
 
 export interface Words {
   answer: string;
@@ -13,7 +13,7 @@ export interface Words {
 export interface Variant {
   columns: number;
   rows: number;
-  /** Turns before the one that is recorded. */
+  /** Turns before the recorded one. */
   before: string[];
   words: Words;
 }

@@ -1,4 +1,4 @@
-/** Does one step. Done twice, as by an apply after one that was killed or beside another, each leaves what one leaves. */
+/** Carries out one step. Every step is idempotent, so an apply can follow one that was killed, or run beside another. */
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Context } from "../command.ts";
 import { callerEnvironment } from "../start-session.ts";
@@ -7,10 +7,10 @@ import type { Plan, PlannedSession } from "./plan.ts";
 import { fingerprint } from "./read-plan.ts";
 import type { Step } from "./steps.ts";
 
-/** For what a step may find done already. */
+/** Grace period for stopping a session that the file no longer has. */
 const GRACE_MS = 5000;
 
-/** `started`: the names of those that this apply has started itself. */
+/** `started`: names of the sessions that this apply started. */
 export async function carryOut(context: Context, plan: Plan, { step, started }: { step: Step; started: Set<string> }): Promise<void> {
   const { client } = context;
   switch (step.do) {
@@ -61,7 +61,7 @@ export async function carryOut(context: Context, plan: Plan, { step, started }: 
       return;
     }
     case "confirm":
-      // Who else starts some of them sees to those.
+      // Another apply confirms the sessions that it started itself.
       return confirm(
         context,
         plan,
@@ -92,7 +92,7 @@ type Start = Extract<Step, { do: "start" }>;
 
 async function start(context: Context, { file }: Plan, { planned, peers }: Start): Promise<void> {
   const { request, said } = planned;
-  // What only its agent knows is said once that has it: until then the next apply chooses it.
+  // Only the agent knows whether it accepts the model and mode. They are recorded once it does; until then the next apply sets them again.
   const { model: _, mode: __, ...sure } = said;
   const plan = { file, said: request.chat ? sure : said, peers: [...peers] };
   const spawn = () => context.client.call("spawn", { body: { ...spawnBody(planned), plan } });
@@ -128,7 +128,7 @@ async function isOurs({ client }: Context, { file }: Plan, name: string): Promis
   return declared.some((each) => each.what === "session" && each.name === name);
 }
 
-/** What it is there for is so already, also where that has to be looked at. */
+/** Ignores an error with `code`, which means that the step is already done; `isSo` verifies this where needed. */
 async function unless(code: string, act: () => Promise<unknown>, isSo: () => Promise<boolean> = async () => true): Promise<void> {
   try {
     await act();

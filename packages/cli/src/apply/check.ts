@@ -1,4 +1,4 @@
-/** What cannot be done of a file is found out for all of it before anything is. */
+/** Checks the whole file for steps that cannot be done, before the first step runs. */
 import { statSync } from "node:fs";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { HoldfastClient } from "@holdfast/sdk/client";
@@ -38,7 +38,7 @@ function foreignFault({ name, line, keys }: Refused): Fault {
   };
 }
 
-/** As the steps are done, one after another. */
+/** Counts members in the order of the steps. */
 function roomFaults(plan: Plan, { groups, limit: usual }: World, steps: readonly Step[]): Fault[] {
   const members = new Map(groups.map((group) => [group.path, group.members.length]));
   const most = new Map<string, number>();
@@ -89,7 +89,7 @@ async function startFaults(client: HoldfastClient, starting: readonly PlannedSes
         else if (other) wrong(`there can be no branch ${branch} beside ${other.branch}, on which ${other.name} is to be`);
         branches.push({ repository, branch, name });
       } catch (error) {
-        // Nothing is wrong with the file: whoever applies it is asked.
+        // The file is correct; the user is asked for trust.
         if (!(error instanceof HoldfastError) || error.code === "not_trusted") throw error;
         wrong(error.message, error.hint);
       }
@@ -98,7 +98,7 @@ async function startFaults(client: HoldfastClient, starting: readonly PlannedSes
   return faults;
 }
 
-/** Also one that would be a directory of the other: git keeps branches as files. */
+/** True also if one branch name would be a directory of the other: git stores branches as files. */
 function isInTheWay(one: string, other: string): boolean {
   return one === other || one.startsWith(`${other}/`) || other.startsWith(`${one}/`);
 }
@@ -108,7 +108,7 @@ async function hasPersona(client: HoldfastClient, { persona, cwd, home }: { pers
   return personas.some((each) => each.name === persona && each.shadowedBy === null);
 }
 
-/** What cannot be told from here, the daemon tells. */
+/** If the CLI cannot tell, the daemon reports it. */
 function isMissing(directory: string): boolean {
   try {
     return statSync(directory, { throwIfNoEntry: false }) === undefined;

@@ -1,4 +1,4 @@
-/** What a file declares against what there is. Pure. What somebody else made or changed is never taken away or written over. */
+/** Compares a file with the current state. Pure. Never removes or overwrites anything that somebody else made or changed. */
 import type { BudgetRequest } from "@holdfast/contract/budget";
 import type { Group, SharedValue } from "@holdfast/contract/group";
 import type { Declaration, DeclaredPeer } from "@holdfast/contract/plan";
@@ -9,16 +9,16 @@ import { fingerprint } from "./read-plan.ts";
 import type { Comparison, Note, Refused, Step } from "./steps.ts";
 
 export interface World {
-  /** Also those that have ended. */
+  /** Includes ended sessions. */
   sessions: readonly Session[];
   groups: readonly Group[];
-  /** Of members, of a group that has none of its own. */
+  /** Default limit of a group's members. */
   limit: number;
-  /** Of each group its own. */
+  /** Each group's own values. */
   values: readonly SharedValue[];
-  /** What was made of the file before. */
+  /** Declarations recorded by earlier applies of this file. */
   declared: readonly Declaration[];
-  /** Those in which nobody works. */
+  /** Workspaces without a session. */
   workspaces: readonly { name: string; branch: string | null }[];
 }
 
@@ -64,14 +64,14 @@ function stepsOfValue(
   const remember: Step = { do: "remember", declaration: { file, what: "value", ref: path, key, name: path, said } };
   if (!now) return [remember, { do: "share", group: path, key, value, ifRevision: 0 }];
   const isAsSaid = fingerprint(now.value) === said.value;
-  // An apply that died before it could say so.
+  // An earlier apply stopped before it recorded the value.
   if (isAsSaid) return own && own.said.value !== said.value ? [remember] : [];
   if (own?.said.value === fingerprint(now.value)) return [{ do: "share", group: path, key, value, ifRevision: now.revision }, remember];
   notes.push({ why: "value_changed", group: path, key, by: now.author });
   return [];
 }
 
-/** Of what peers are told of each other. */
+/** Longest objective line shown to peers. */
 const LONGEST_LINE = 200;
 
 function stepsOfSession(
@@ -86,14 +86,14 @@ function stepsOfSession(
   const isOver = hasEnded(session.status) && session.restartAt === null;
   if (session.name !== name) notes.push({ why: "renamed", name, to: session.name });
   const said = own?.said ?? saidOf(session, planned);
-  // Of one that is just being started, what its agent is to use is said by whoever starts it.
+  // While a session starts, the apply that starts it sets its model and mode.
   const isAsked = (key: string) => session.startedAt === null && (key === "model" || key === "mode");
   const changed = keysOf(said, planned.said).filter((key) => said[key] !== planned.said[key] && !isAsked(key));
   const wasMeant = session.status === "done";
   const isResumed = isOver && resume && !wasMeant;
   if (isOver && !isResumed && !wasMeant) notes.push({ why: "ended", name: session.name, status: session.status });
   const steps: Step[] = [];
-  // One that a person changed meanwhile stays.
+  // A budget that a person changed since then stays.
   const budget =
     own && !changed.includes("budget") ? undefined : budgetChange(session, { said: own?.said, wanted: planned.request.budget });
   if (budget) steps.push({ do: "set_budget", ...about, budget });
@@ -120,19 +120,19 @@ function stepsOfSession(
   const isDone = (key: string) => can[key] ?? false;
   const undone = changed.filter((each) => !isDone(each));
   if (!own) {
-    // Whether these are so cannot be seen, or they are not: it is not taken as if they were.
+    // The session was not made from this file. Settings that differ, or cannot be checked, are refused.
     const keys = [...undone, ...chosen.filter(isDone)];
     if (keys.length > 0) refused.push({ name: session.name, line: planned.line, keys });
     return steps;
   }
   for (const key of undone) notes.push({ why: "differs", name: session.name, key, was: said[key] ?? null, now: planned.said[key] ?? null });
   if (!changed.some(isDone)) return steps;
-  // What cannot be changed is told the next time, too.
+  // Keeps the old text of keys that cannot change, so that the next apply reports them again.
   const kept = Object.fromEntries(keysOf(said, planned.said).flatMap((key) => entryOf(key, isDone(key) ? planned.said : said)));
   return [...steps, { do: "remember", declaration: { file: plan.file, what: "session", ref: session.id, key: null, name, said: kept } }];
 }
 
-/** The limits that are not as the file says; those that it said before and does not any more are taken away. Undefined: none. */
+/** Returns the limits that differ from the file. Limits dropped from the file are removed. Undefined if nothing differs. */
 function budgetChange(
   { budget }: Session,
   { said, wanted }: { said: Readonly<Record<string, string>> | undefined; wanted: BudgetRequest | undefined },
@@ -155,18 +155,18 @@ function confirming(steps: readonly Step[]): Step[] {
   return chosen.length === 0 ? [] : [{ do: "confirm", chosen }];
 }
 
-/** Whether the file says what only its agent can tell whether there is. */
+/** True if the file sets a model or mode, which only the agent can confirm. */
 function hasChoice({ request: { chat, model, mode } }: PlannedSession): boolean {
   return chat && (model !== undefined || mode !== undefined);
 }
 
-/** A session of the file, where it is there already, whatever it is called now. */
+/** Finds the session of a plan entry, even if it was renamed. */
 function known(name: string, { declared, sessions }: World): { own: Declaration | undefined; session: Session | undefined } {
   const own = declared.find((each) => each.what === "session" && each.name === name);
   return { own, session: sessions.find((each) => (own ? each.id === own.ref : each.name === name)) };
 }
 
-/** Those that are in groups, or will be once all is done. */
+/** Sessions that are in groups, or will be after this apply. */
 function peersOf(plan: Plan, world: World): DeclaredPeer[] {
   return plan.sessions.flatMap((other) => {
     const { session } = known(other.name, world);
@@ -184,7 +184,7 @@ function firstLine(prompt: string | undefined): string | null {
   return prompt?.trim().split("\n")[0]?.slice(0, LONGEST_LINE) ?? null;
 }
 
-/** One that is started anew works in the worktree that was made for it before. */
+/** A session that starts again uses the worktree made for it before. */
 function whereItWas(planned: PlannedSession, { workspaces }: World): PlannedSession {
   const { worktree } = planned.request;
   const before = workspaces.find(({ name }) => name === planned.name);
@@ -205,12 +205,12 @@ function groupsSaid({ groups }: Readonly<Record<string, string>>): string[] {
   try {
     return groups === undefined ? [] : (JSON.parse(groups) as string[]);
   } catch {
-    // So many that only their fingerprint was kept.
+    // The list was long, so only its fingerprint was kept.
     return [];
   }
 }
 
-/** Of one that was not made of the file: what is to be seen of it, where the file says something of that. Of the rest nobody knows. */
+/** Builds the said values of a session not made from this file, from its visible fields. Other keys are unknown. */
 function saidOf(session: Session, { said, request }: PlannedSession): Record<string, string> {
   const seen: Record<string, unknown> = {
     agent: session.agent,
@@ -227,7 +227,7 @@ function saidOf(session: Session, { said, request }: PlannedSession): Record<str
   return Object.fromEntries(shown);
 }
 
-/** Who joins a group first, or first finds it without one, coordinates it. */
+/** The first member of a group without a coordinator becomes its coordinator. */
 function coordination(
   { sessions }: Plan,
   { path, coordinator: wanted }: PlannedGroup,
@@ -250,7 +250,7 @@ function coordination(
   return isAlready ? [] : [{ do: "set_coordinator", group: path, name: there?.name ?? wanted }];
 }
 
-/** What an earlier apply made, and the file does not have any more. */
+/** Steps that remove what an earlier apply made and the file no longer has. */
 function goneFrom(plan: Plan, { world, notes, steps }: { world: World; notes: Note[]; steps: readonly Step[] }): Step[] {
   const declared = (what: Declaration["what"]) => world.declared.filter((each) => each.what === what);
   const sessions = declared("session").flatMap(({ ref, name }): Extract<Step, { do: "remove_session" }>[] => {
@@ -265,7 +265,7 @@ function goneFrom(plan: Plan, { world, notes, steps }: { world: World; notes: No
   const values = declared("value").flatMap(({ ref, key, said }): Step[] => {
     const group = plan.groups.find(({ path }) => path === ref);
     const now = world.values.find((each) => each.group === ref && each.key === key);
-    // With its group it goes anyway.
+    // Removing its group removes the value too.
     if (!group || !now || key === null || Object.hasOwn(group.context, key)) return [];
     if (fingerprint(now.value) === said.value) return [{ do: "unset", group: ref, key, ifRevision: now.revision }];
     notes.push({ why: "value_changed", group: ref, key, by: now.author });
@@ -277,7 +277,7 @@ function goneFrom(plan: Plan, { world, notes, steps }: { world: World; notes: No
   return [...values, ...sessions, ...groupsGone(plan, { world, notes, goes })];
 }
 
-/** The deepest first: one that another is in is not removed. */
+/** Deepest groups first: a group with subgroups cannot be removed. */
 function groupsGone(
   plan: Plan,
   { world, notes, goes }: { world: World; notes: Note[]; goes(session: string, group: string): boolean },

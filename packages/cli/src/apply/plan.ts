@@ -1,19 +1,19 @@
-/** What a file declares, once it was read: nothing of it is unknown, and all that it names is there. */
+/** A validated plan: every key is known, and every name resolves. */
 import type { BudgetRequest } from "@holdfast/contract/budget";
 import type { HOSTS, RestartPolicy } from "@holdfast/contract/status";
 
 export interface Plan {
-  /** Its real path: by it a later `apply` knows what is its own. */
+  /** The file's real path, which identifies its declarations to a later `apply`. */
   file: string;
   sessions: readonly PlannedSession[];
-  /** Those of `[groups]`, those that a session is to be in, and those they are in; parents first. */
+  /** Groups of `[groups]`, groups of sessions, and their parents; parents first. */
   groups: readonly PlannedGroup[];
 }
 
 export interface PlannedSession {
   name: string;
   line: number;
-  /** What `spawn` takes. */
+  /** The body of `spawn`. */
   request: {
     agent: string;
     persona?: string | undefined;
@@ -35,22 +35,22 @@ export interface PlannedSession {
     budget?: BudgetRequest | undefined;
     context?: boolean | undefined;
   };
-  /** On top of the caller's. */
+  /** Added to the caller's environment. */
   env: Readonly<Record<string, string>>;
   groups: readonly string[];
-  /** Of each key what the file says, to be compared with what it said before. */
+  /** Text of each key in the file, to compare with later versions. */
   said: Readonly<Record<string, string>>;
 }
 
 export interface PlannedGroup {
   path: string;
   line: number;
-  /** Null: as configured. */
+  /** Null for the configured limit. */
   limit: number | null;
-  /** Null: as it is. */
+  /** Null to leave the goal unchanged. */
   goal: string | null;
-  /** A session of the file. */
+  /** Name of a session in the file. */
   coordinator: string | null;
-  /** By key. */
+  /** Shared values, by key. */
   context: Readonly<Record<string, unknown>>;
 }

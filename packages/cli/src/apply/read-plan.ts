@@ -1,4 +1,4 @@
-/** A file of `[sessions.NAME]` and `[groups.PATH]` tables as a plan. Whatever is wrong with it is found before anything is started. */
+/** Reads a file of `[sessions.NAME]` and `[groups.PATH]` tables as a plan. Reports errors before anything starts. */
 import { createHash } from "node:crypto";
 import { readFileSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -18,7 +18,7 @@ const SESSION_KEYS = [
 ];
 const GROUP_KEYS = ["limit", "goal", "coordinator", "context"];
 
-/** So much of what a key says is kept to be shown; of what is longer, and of the environment, a fingerprint. */
+/** Longest text of a key that is kept for display. Longer texts, and the environment, are kept as fingerprints. */
 const SHORT = 200;
 
 export async function readPlan(name: string): Promise<Plan> {
@@ -136,7 +136,7 @@ function sizeOf(tables: Tables, path: readonly string[], { table, key }: { table
   throw tables.wrong([...path, key], `${key} takes a size, not ${JSON.stringify(text)}`, 'for example: "500M" or "2G"');
 }
 
-/** `"turns=20,cost=5"`, or a table. */
+/** Reads `"turns=20,cost=5"` or a table. */
 function budgetOf(tables: Tables, path: readonly string[], table: Table): PlannedSession["request"]["budget"] {
   const { budget } = table;
   if (budget === undefined) return undefined;
@@ -224,7 +224,7 @@ function refuseTwice(tables: Tables, what: "sessions" | "groups", names: readonl
   if (twice !== undefined) throw tables.wrong([what, twice], `${twice} is declared twice`);
 }
 
-/** Also those that sessions are to be in, and those above; parents first. */
+/** Adds the groups of sessions and all parent groups; parents first. */
 function withImplied(groups: readonly PlannedGroup[], sessions: readonly PlannedSession[]): PlannedGroup[] {
   const found = new Map(groups.map((group) => [group.path, group]));
   const imply = (path: string, line: number) => {
@@ -252,7 +252,7 @@ function checkMembers(tables: Tables, groups: readonly PlannedGroup[], sessions:
   }
 }
 
-/** As it is compared, and shown where it is short. */
+/** Text of each key, for comparison and, if short, for display. */
 export function saidBy(table: Table): Record<string, string> {
   const said = Object.entries(table).filter(([, value]) => value !== undefined);
   return Object.fromEntries(said.map(([key, value]) => [key, key === "env" ? fingerprint(value) : shown(value)]));
@@ -267,7 +267,7 @@ export function fingerprint(value: unknown): string {
   return `sha256:${createHash("sha256").update(canonical(value)).digest("hex").slice(0, 32)}`;
 }
 
-/** The order of keys means nothing. */
+/** Sorts keys, because their order has no meaning. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) =>
     typeof each === "object" && each !== null && !Array.isArray(each) ? Object.fromEntries(Object.entries(each).sort()) : each,

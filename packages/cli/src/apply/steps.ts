@@ -1,4 +1,4 @@
-/** What is to be done so that all is as a file says, and what is not, and stays so. */
+/** Steps that bring the state in line with a file, and notes on differences that stay. */
 import type { BudgetRequest } from "@holdfast/contract/budget";
 import type { DeclaredPeer, NewDeclaration } from "@holdfast/contract/plan";
 import type { PlannedSession } from "./plan.ts";
@@ -7,38 +7,38 @@ export type Step =
   | { do: "create_group"; group: string; limit: number | null; goal: string | null }
   | { do: "change_limit"; group: string; from: number; to: number }
   | { do: "change_goal"; group: string; from: string | null; to: string }
-  /** `ifRevision` 0: there is none. */
+  /** `ifRevision` 0: the value does not exist yet. */
   | { do: "share"; group: string; key: string; value: unknown; ifRevision: number }
-  /** `peers`: who the file says is in groups. */
+  /** `peers`: sessions of the file that are in groups. */
   | { do: "start"; name: string; planned: PlannedSession; peers: readonly DeclaredPeer[] }
-  /** `env`: variables that the file says otherwise than before; null: none. */
+  /** `env`: variables that changed in the file; null if none. */
   | { do: "resume"; name: string; session: string; env: Readonly<Record<string, string>> | null }
   | { do: "set_budget"; name: string; session: string; budget: BudgetRequest }
   | { do: "join" | "leave"; name: string; session: string; group: string }
   | { do: "choose"; name: string; session: string; model?: string; mode?: string }
-  /** Of those that were started: whether their agents have what they are to use, which only they know. */
+  /** Checks that the started agents accepted their model and mode, which only they know. */
   | { do: "confirm"; chosen: readonly PlannedSession[] }
   | { do: "set_coordinator"; group: string; name: string }
-  /** What the file says is written down; nothing else changes. */
+  /** Records what the file says; changes nothing else. */
   | { do: "remember"; declaration: NewDeclaration }
   | { do: "unset"; group: string; key: string; ifRevision: number }
   | { do: "remove_session"; name: string; session: string; status: string; ended: boolean; workspace: string | null }
   | { do: "remove_group"; group: string };
 
-/** What is not as the file says. */
+/** A difference from the file that stays. */
 export type Note =
-  /** It was started otherwise, and that cannot be changed. Null: the file says, or said, nothing of it. */
+  /** The session was started differently, and that cannot be changed. Null: absent from the file, now or before. */
   | { why: "differs"; name: string; key: string; was: string | null; now: string | null }
   | { why: "ended"; name: string; status: string }
   | { why: "renamed"; name: string; to: string }
   /** Somebody else shared another value. */
   | { why: "value_changed"; group: string; key: string; by: string }
-  /** Its coordinator is to be one that has ended. */
+  /** The planned coordinator has ended. */
   | { why: "coordinator_ended"; group: string; name: string }
-  /** The file does not have it any more, and it cannot go. */
+  /** The group is no longer in the file, but is still in use. */
   | { why: "still_used"; group: string; by: string };
 
-/** A session that was not made of the file, and what the file says of it that is not so, or that nobody can see. */
+/** A session that was not made from the file, and the keys that differ or cannot be checked. */
 export interface Refused {
   name: string;
   line: number;
@@ -48,7 +48,7 @@ export interface Refused {
 export interface Comparison {
   steps: readonly Step[];
   notes: readonly Note[];
-  /** What an earlier apply made, the file does not have, and `--prune` would take away. */
+  /** Removals that `--prune` would add: an earlier apply made these, and the file no longer has them. */
   left: readonly Step[];
   refused: readonly Refused[];
 }

@@ -1,4 +1,4 @@
-/** The tables of a TOML file, and on which line each of their keys is: the parser does not say. */
+/** The tables of a TOML file, with the line of each key, which the parser does not report. */
 import { HoldfastError } from "@holdfast/contract/errors";
 import { editDistance } from "@holdfast/platform/edit-distance";
 import type { TomlTable, TomlValue } from "smol-toml";
@@ -27,7 +27,7 @@ export class Tables {
     }
   }
 
-  /** Where the key is, or the table it would be in. */
+  /** Line of the key, or else of the closest table that would hold it. */
   lineOf(...path: readonly string[]): number {
     for (let length = path.length; length > 0; length--) {
       const line = this.#find(path.slice(0, length));
@@ -43,7 +43,7 @@ export class Tables {
     });
   }
 
-  /** Refuses what nobody reads: it is most likely a slip of something that is meant. */
+  /** Refuses unknown keys, which are most likely typos. */
   checkKeys(table: Table, path: readonly string[], known: readonly string[]): void {
     const odd = Object.keys(table).find((key) => !known.includes(key));
     if (odd === undefined) return;
@@ -84,7 +84,7 @@ export class Tables {
     throw this.wrong([...path, key], `${key} does not take ${JSON.stringify(value)}`, undefined, words);
   }
 
-  /** By its header, or as a key below the header of the table that it is in, inline or dotted. */
+  /** Finds a key by its header, or below the header of its table, inline or dotted. */
   #find(path: readonly string[]): number | undefined {
     const header = this.#lines.findIndex((line) => isHeader(line, path));
     if (header !== -1) return header + 1;
@@ -107,7 +107,7 @@ function isHeader(line: string, path: readonly string[]): boolean {
   return parts !== undefined && parts.length === path.length && parts.every((part, index) => part === path[index]);
 }
 
-/** Dates as their text; what is longer than JavaScript counts, too. */
+/** Converts dates, and integers too large for JavaScript, to text. */
 function asJson(value: TomlValue | TomlTable): unknown {
   if (value instanceof Date) return value.toISOString();
   if (typeof value === "bigint") return value.toString();

@@ -12,7 +12,7 @@ export function stepLine(step: Step): string {
   return `${color(MARKS[mark], mark)} ${plain(text)}`;
 }
 
-/** Without colours, for a message. */
+/** A step as plain text, for a message. */
 export function stepWords(step: Step): string {
   return plain(told(step).join(" "));
 }
@@ -77,7 +77,7 @@ function startText({
   return [`${who}${chat ? ", a conversation" : ""} in ${where}`, ...(groups.length > 0 ? [`in ${groups.join(", ")}`] : [])].join(", ");
 }
 
-/** A line for each; what differs of one session is one line. */
+/** One line per note; all differences of one session share a line. */
 export function noteLines(notes: readonly Note[], file: string): string[] {
   const told = notes.flatMap((note, index) => {
     if (note.why !== "differs") return [noteText(note, file)];

@@ -1,4 +1,4 @@
-/** What there is, as far as a file is about it. */
+/** Reads the current state that a file is compared with. */
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { SharedValue } from "@holdfast/contract/group";
 import type { HoldfastClient } from "@holdfast/sdk/client";
@@ -32,7 +32,7 @@ export async function look(client: HoldfastClient, plan: Plan): Promise<World> {
   };
 }
 
-/** The group's own. */
+/** The group's own value, not an inherited one. */
 async function ownValue(client: HoldfastClient, params: { group: string; key: string }): Promise<SharedValue | undefined> {
   try {
     const value = await client.call("getValue", { params });

@@ -84,7 +84,7 @@ function told({ session, missing }: AdoptReply): string {
   return `${name} is a session: ${plain(session.agent)}, pid ${session.pid}\nnot adopted:\n${lines.join("\n")}\n`;
 }
 
-/** As tmux finds its servers: a path, a name in its directory, the one this terminal is in, the default one. */
+/** Resolves like tmux: a path, a name in its directory, the server of this terminal, or the default server. */
 function paneOf(text: string): { socket: string; target: string } {
   const directory = join(process.env.TMUX_TMPDIR || "/tmp", `tmux-${process.getuid?.() ?? 0}`);
   const usual = process.env.TMUX?.split(",")[0] || join(directory, "default");
@@ -95,7 +95,7 @@ function paneOf(text: string): { socket: string; target: string } {
     return { socket: usual, target: text };
   }
   const socket = name.startsWith("/") ? name : join(directory, name);
-  // As tmux itself names a pane: SESSION:WINDOW.PANE.
+  // The target may have tmux's own form: SESSION:WINDOW.PANE.
   if (/^\d+(\.%?\d+)?$/.test(target) && !existsSync(socket)) return { socket: usual, target: text };
   return { socket, target };
 }

@@ -22,10 +22,10 @@ export const command: Command = {
   },
 };
 
-/** Most say it at once; some have to be started for it, which takes them seconds. */
+/** Most agents report their version at once; some must start first, which takes seconds. */
 const AT_ONCE_MS = 1000;
 const ONE_WAIT_MS = 3000;
-/** An agent that hangs keeps nobody waiting for longer than this many waits. */
+/** Bounds the wait for an agent that hangs. */
 const MOST_WAITS = 3;
 
 async function withVersions({ client, json }: Context): Promise<AgentInfo[]> {
@@ -42,7 +42,7 @@ async function withVersions({ client, json }: Context): Promise<AgentInfo[]> {
   return agents;
 }
 
-/** On a terminal a path is shortened, or left out where nothing would be left of it. */
+/** On a terminal, shortens paths, or omits them if too little space remains. */
 function render(agents: readonly AgentInfo[], room = Number.POSITIVE_INFINITY): string {
   const rows = [["AGENT", "VERSION", "WHAT", "WHERE"], ...agents.map(row)];
   const widths = [0, 1, 2].map((column) => Math.max(...rows.map((cells) => cells[column]?.length ?? 0)));

@@ -52,7 +52,7 @@ export const command: Command = {
   },
 };
 
-/** What is in the way may be what another apply of the file has just done: then it is another plan the second time. */
+/** An error may come from another apply of the same file that just ran. Retries until the same error repeats. */
 async function planned(
   client: HoldfastClient,
   { name, plan, ...how }: { name: string; plan: Plan; prune: boolean; resume: boolean },
@@ -108,7 +108,7 @@ function tellNotes(name: string, { notes, left }: Comparison): void {
   if (left.length > 0) process.stdout.write(`${leftLine(left)}\n`);
 }
 
-/** Asked once, for all that would go; without a yes the rest is done all the same. */
+/** Asks once for all removals. Without a yes, the other steps still run. */
 async function agreed(found: Comparison): Promise<Comparison> {
   const goings = found.steps.filter(isGoing);
   if (goings.length === 0) return found;
@@ -151,7 +151,7 @@ function printJson(plan: Plan, { comparison, done, dryRun }: { comparison: Compa
   return 0;
 }
 
-/** How many of those that were not done are named. */
+/** Most remaining steps named in the error. */
 const MOST_LEFT = 10;
 
 function cutOff(name: string, [step, ...rest]: readonly Step[], cause: unknown): HoldfastError {

@@ -71,7 +71,7 @@ function wrong(): HoldfastError {
   );
 }
 
-/** The only open request, for a command that names none. `text`: the answer, which may be a name without one. */
+/** The only open request, for a command without a name. `text` is the answer, which may be a mistyped name. */
 async function onlyOne(context: Context, verb: string, text?: string): Promise<string> {
   const { approvals } = await waiting(context);
   const [only, ...more] = approvals;
@@ -91,7 +91,7 @@ async function onlyOne(context: Context, verb: string, text?: string): Promise<s
   throw new HoldfastError("approval_ambiguous", [`${approvals.length} requests are open; name one:`, ...lines].join("\n"));
 }
 
-/** A shorter text is an answer: `2` is the second choice. */
+/** Shorter texts are answers: `2` is the second choice. */
 const LEAST_PREFIX = 3;
 
 function isIdOf(text: string, id: string): boolean {
@@ -115,7 +115,7 @@ async function show(context: Context, id: string): Promise<number> {
   return 0;
 }
 
-/** Each by itself: what comes after one that is over is answered all the same, and the first that could not be is told at the end. */
+/** Answers each request on its own, and continues after a failure. Throws the first failure at the end. */
 async function answer(
   context: Context,
   ids: readonly string[],
@@ -125,7 +125,7 @@ async function answer(
   let failed: unknown;
   for (const id of ids) {
     try {
-      // A name may mean another request by the time it is answered: what is looked up here is what is answered, or nothing is.
+      // A name may match another request by the time of the answer. The digest ties the answer to the request read here.
       const shown = await context.client.call("getApproval", { params: { id } }).catch(unlessGone);
       const asked = { params: { id: shown?.id ?? id }, body: { ...body, digest: shown?.digest ?? "" } };
       const approval = await context.client.call("answerApproval", asked);
@@ -141,10 +141,10 @@ async function answer(
   return 0;
 }
 
-/** After these it waits. */
+/** Events after which an approval is open. */
 const COME = ["approval.requested", "approval.reopened"];
 
-/** What waits, then what comes and what becomes of it, one line each. A daemon that dies or is replaced is found again. */
+/** Prints open approvals, then new ones and their outcomes, one line each. Reconnects when the daemon dies or is replaced. */
 async function watch(context: Context): Promise<number> {
   const { cursor: after, approvals } = await waiting(context);
   for (const approval of approvals) await tell(context, approval);
@@ -152,14 +152,14 @@ async function watch(context: Context): Promise<number> {
   const onEvent = async ({ type, data }: AnyEvent) => {
     const id = String((data as { id?: unknown }).id);
     const approval = await context.client.call("getApproval", { params: { id } }).catch(unlessGone);
-    // Of a request that is over by now there is another event.
+    // If the request is already resolved, another event follows.
     if (approval && (approval.status !== "open" || COME.includes(type))) await tell(context, approval);
   };
   await followEvents(context, { query, after, onEvent });
   return 0;
 }
 
-/** Its session was removed meanwhile, or it is not ours to see; anything else is asked for again, from the same place. */
+/** The session was removed, or the request is not visible to this principal. Other errors are retried from the same cursor. */
 function unlessGone(error: unknown): undefined {
   if (!(error instanceof HoldfastError) || error.code !== "approval_not_found") throw error;
 }

@@ -9,7 +9,7 @@ import { plain } from "../plain.ts";
 import { oneName } from "../select.ts";
 import { newsOf, tellLooked } from "../viewed.ts";
 
-/** Lines, beside the one that says since when. */
+/** Most lines of news, besides the one that says since when. */
 const MOST_NEWS = 5;
 
 export const command: Command = {
@@ -35,7 +35,7 @@ export const command: Command = {
     const readOnly = context.flags.has("read-only");
     const take = context.flags.has("take");
     if (readOnly && take) throw new HoldfastError("usage", "--read-only and --take cannot be used together");
-    // A terminal that was moved here from another session is the one to attach, whatever run it may itself be in.
+    // A terminal that was moved here from another session is the one to attach, even if it runs inside a session itself.
     const from = process.env.HOLDFAST_MOVED ? null : (process.env.HOLDFAST_RUN ?? null);
     const hasTerminal = process.stdin.isTTY && process.stdout.isTTY;
     if (!hasTerminal && !context.json) {
@@ -61,29 +61,29 @@ export const command: Command = {
   },
 };
 
-/** What has no terminal is talked to. */
+/** A session without a terminal is opened as a conversation. */
 function inConversation(error: unknown): undefined {
   if (!(error instanceof HoldfastError) || error.code !== "has_no_terminal") throw error;
 }
 
-/** On this terminal, as `chat NAME`. */
+/** Opens the conversation on this terminal, as `chat NAME` does. */
 export async function talkTo(context: Context, ref: string): Promise<number> {
   const { talk } = await import("../repl/repl.ts");
   return talk(context, { existing: ref, orAgent: false, args: [] });
 }
 
-/** Over ssh, after a break. */
+/** After a dropped ssh connection, returns the session that this terminal was attached to. */
 async function comingBack(context: Context): Promise<string | undefined> {
   const { HOLDFAST_ATTACHMENT: mark, HOLDFAST_REATTACH: isBack } = process.env;
   return mark && isBack ? (await import("../far/where-it-was.ts")).whereItWas(context, mark) : undefined;
 }
 
-/** The terminal becomes what the plan says. */
+/** Replaces this process with the plan's client, or attaches to the holder. */
 export async function follow(context: Context, plan: AttachPlan, digest?: Digest): Promise<number> {
   await tellNews(context, plan.session.id, digest);
   if (plan.socket !== null) return attachNative(context, plan, plan.socket);
   if (plan.command === null) return 0;
-  // Inside another tmux it nests: without this, tmux would refuse.
+  // Without TMUX set, tmux allows nesting.
   const { TMUX: _tmux, TMUX_PANE: _pane, ...env } = process.env;
   const [file = "", ...args] = plan.session.host === "foreign" ? whereItIs(plan.command) : plan.command;
   process.stdout.write(greeting(plan));
@@ -92,16 +92,16 @@ export async function follow(context: Context, plan: AttachPlan, digest?: Digest
   throw new HoldfastError("internal", "cannot become the session's client on this platform");
 }
 
-/** From a pane of the very tmux server the agent is in, this terminal is moved: a session cannot be shown in itself. */
+/** Inside the agent's own tmux server, switches this client instead of attaching: a session cannot be shown inside itself. */
 function whereItIs(command: string[]): string[] {
   const [program = "", utf8 = "", flag = "", socket = "", , ...rest] = command;
   const isInside = process.env.TMUX?.split(",")[0] === socket;
   return isInside ? [program, utf8, flag, socket, "switch-client", "-t", rest.at(-1) ?? ""] : command;
 }
 
-/** Before the screen is the session's: what it said meanwhile is read once one has left it again. */
+/** Prints news before the session takes over the screen, where it stays readable after detaching. */
 async function tellNews(context: Context, id: string, digest: Digest | undefined): Promise<void> {
-  // What could not be told is told the next time.
+  // A digest that could not be read now is shown next time.
   if (!digest) return;
   if (digest.news) {
     const { again, drawn, newsLines, sinceText } = await import("../digest-text.ts");
@@ -109,7 +109,7 @@ async function tellNews(context: Context, id: string, digest: Digest | undefined
     const rest = { text: `… ${all.length - MOST_NEWS + 1} more lines: ${again(digest)}` };
     const lines = all.length > MOST_NEWS ? [...all.slice(0, MOST_NEWS - 1), rest] : all;
     const shown = lines.map((line) => drawn(line, process.stderr.columns, process.stderr));
-    // That it began is no line.
+    // The start of the session alone is not news.
     if (shown.length > 0) process.stderr.write(`${[`${sinceText(digest, Date.now())}:`, ...shown].join("\n")}\n`);
   }
   await tellLooked(context, id, { upTo: digest.upTo, head: digest.work?.head ?? null });
@@ -121,7 +121,7 @@ function greeting({ session: { name, host }, driver, detachKey }: AttachPlan): s
   return `${plain(`attaching to ${name}; ${instead}${leave}`)}\n`;
 }
 
-/** Where the session's keeper is not ours to reach, its daemon stands in between. */
+/** Attaches through the daemon at `url`, for a session whose keeper cannot be reached directly. */
 export async function attachThrough(
   context: Context,
   url: string,
@@ -139,7 +139,7 @@ async function attachNative(context: Context, plan: AttachPlan, socket: string |
   const { attachToHolder } = await import("../holder-attach.ts");
   const readOnly = plan.role === "observer";
   const end = await attachToHolder({ ...plan, socket, readOnly, title: plan.session.name });
-  // Whoever leaves by a key has seen what happened meanwhile; of one whose terminal went away nobody knows.
+  // A person who detaches by a key has seen the news. After a lost terminal that is uncertain.
   if (end.how === "left" || end.how === "next") await tellLooked(context, plan.session.id);
   if (end.how === "next")
     return (await import("./next.ts")).attachNext(context, { current: plan.session, readOnly: readOnly && plan.driver === null });
@@ -148,7 +148,7 @@ async function attachNative(context: Context, plan: AttachPlan, socket: string |
   return 0;
 }
 
-/** A holder of before they said it says nothing. */
+/** Older holders report neither status nor signal. */
 async function endOf({ status, signal }: { status: string | undefined; signal: string | undefined }): Promise<string> {
   if (status) return `ended with exit code ${status}`;
   if (!signal) return "ended";

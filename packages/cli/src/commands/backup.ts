@@ -89,7 +89,7 @@ async function restore(context: Context, name: string): Promise<number> {
   return 0;
 }
 
-/** Our own daemon's successor answers as soon as it has restored. */
+/** Waits for the next daemon, which answers once it has restored the backup. */
 async function restored(context: Context, pid: number): Promise<DaemonStatus> {
   const deadline = performance.now() + 60_000;
   for (;;) {

@@ -31,7 +31,7 @@ export const command: Command = {
 
 const UNIT = "holdfast.service";
 
-/** Where its home and its configuration are, and its programs. */
+/** Variables that locate the home, the configuration and the programs. */
 const VARIABLES = ["PATH", "HOLDFAST_HOME", "HOLDFAST_NODE", "XDG_STATE_HOME", "XDG_CONFIG_HOME"];
 
 function place(): { file: string; kind: "systemd" | "launchd" } {
@@ -88,13 +88,13 @@ function status(context: Context): number {
   return 0;
 }
 
-/** What lets a user's services start at boot, where it is not so yet. */
+/** The command that lets a user's services start at boot, if it is still needed. */
 function lingering(kind: "systemd" | "launchd"): string[] {
   const { username } = userInfo();
   return kind === "launchd" || existsSync(join("/var/lib/systemd/linger", username)) ? [] : [`loginctl enable-linger ${username}`];
 }
 
-/** By the name on the PATH where that is this very program, so that an upgrade in its place is followed; else where it is. */
+/** Uses the name on the PATH if it is this program, so that the unit follows upgrades; otherwise the program's real path. */
 function ourselves(): string {
   const here = join(import.meta.dirname, "../bin/holdfast");
   const found = findProgram("holdfast", process.env.PATH, process.cwd());
@@ -105,7 +105,7 @@ function ourselves(): string {
   });
 }
 
-/** False: the program is not there, or failed, as in a container without a service manager. */
+/** False if the program is missing or fails, as in a container without a service manager. */
 function runs([program = "", ...args]: readonly string[]): boolean {
   try {
     execFileSync(program, args, { stdio: "ignore", timeout: 10_000 });

@@ -68,7 +68,7 @@ function wantedOf({ args, rest, flags }: Context): Wanted {
   const [first, ...more] = args;
   const resume = flags.text("resume");
   const session = flags.text("session");
-  // Of `chat claude --session review` the word is the agent.
+  // In `chat claude --session review` the word is the agent.
   const agent = flags.text("agent") ?? (session === undefined ? undefined : first);
   const name = agent === first ? undefined : first;
   const named = [name, resume, session].filter((each) => each !== undefined);
@@ -82,7 +82,7 @@ function wantedOf({ args, rest, flags }: Context): Wanted {
     );
   }
   const persona = flags.text("persona");
-  // With an agent it may be a new one; without, one that is there is meant.
+  // With an agent, a new conversation is possible; without one, the name must exist.
   const isNew = session !== undefined || agent !== undefined || persona !== undefined;
   return {
     existing: resume ?? (isNew ? undefined : name),
@@ -96,7 +96,7 @@ function wantedOf({ args, rest, flags }: Context): Wanted {
   };
 }
 
-/** What is to be said at once: `-p`, or what is piped in. */
+/** The first prompt: `-p`, or piped input. */
 async function promptOf({ flags }: Context): Promise<string | undefined> {
   const given = flags.text("prompt");
   const isPiped = given === "-" || (given === undefined && !process.stdin.isTTY);

@@ -1,4 +1,4 @@
-/** What the completion scripts ask: the words so far, the last one unfinished; prints what fits, one per line. */
+/** Serves the completion scripts: takes the words so far, the last one unfinished, and prints the candidates, one per line. */
 import { SCOPES } from "@holdfast/contract/scopes";
 import { BUDGET_LIMITS, CONTEXT_FILES, HOSTS, RESTARTS, STATUSES, USAGE_BY } from "@holdfast/contract/status";
 import type { HoldfastClient } from "@holdfast/sdk/client";
@@ -19,7 +19,7 @@ export const command: Command = {
   passesOn: true,
   examples: [["holdfast __complete stop b", "names that begin with b"]],
   async run(context) {
-    // Whatever is wrong with the line, it is told when it is run.
+    // Errors in the line are reported when it runs.
     const found = await candidates(context, context.rest).catch(() => []);
     if (found.length > 0) process.stdout.write(`${found.join("\n")}\n`);
     return 0;
@@ -67,7 +67,7 @@ async function candidatesHere(words: readonly string[], values: Values): Promise
   return all.filter((word) => word.startsWith(current));
 }
 
-/** What only the daemon knows. */
+/** Candidates that only the daemon knows. */
 const ASKED: ReadonlySet<Completion> = new Set([
   "sessions",
   "agents",
@@ -87,7 +87,7 @@ const ASKED: ReadonlySet<Completion> = new Set([
   "group-keys",
 ]);
 
-/** `before`: the arguments that are there already. */
+/** `before`: the arguments already typed. */
 async function values(context: Context, what: Completion, before: readonly string[] = []): Promise<string[]> {
   if (what === "statuses") return [...STATUSES];
   if (what === "hosts") return [...HOSTS];
@@ -153,7 +153,7 @@ async function values(context: Context, what: Completion, before: readonly strin
   }
 }
 
-/** A group first, then what the verb is about. */
+/** Completes a group first, then the verb's own argument. */
 async function ofGroups(client: HoldfastClient, what: Completion, [group, ...more]: readonly string[]): Promise<string[]> {
   const signal = AbortSignal.timeout(PATIENCE_MS);
   if (group === undefined) return (await client.call("listGroups", {}, signal)).groups.map(({ path }) => path);

@@ -1,7 +1,7 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../command.ts";
 
-/** Each asks the program itself what fits: no list of flags or names is copied into a shell. */
+/** Each script asks the program for candidates, so no list of flags or names is copied into a shell. */
 const SCRIPTS: Readonly<Record<string, string>> = {
   bash: `_holdfast() {
   local IFS=$'\\n'

@@ -15,7 +15,7 @@ export const command: Command = {
     ["holdfast detach --all", "everywhere"],
   ],
   async run(context) {
-    // --all means all that run: an ended session has no terminals.
+    // --all selects running sessions: an ended session has no terminals.
     const sessions = await selected(context, "detach");
     const running = context.args.length > 0 ? sessions : sessions.filter(({ endedAt }) => endedAt === null);
     if (running.length === 0 && !context.json) process.stdout.write("Nothing to detach.\n");

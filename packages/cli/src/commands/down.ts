@@ -36,7 +36,7 @@ export const command: Command = {
   },
 };
 
-/** Without --all no session is stopped: a grace period would mean nothing. --yes is harmless in a script. */
+/** Without --all no session is stopped, so a grace period has no meaning. --yes is harmless in a script. */
 function refuseWithoutAll({ flags }: Context): void {
   if (flags.has("all") || flags.text("grace") === undefined) return;
   throw new HoldfastError("usage", "--grace needs --all: without it no session is stopped", {
@@ -44,14 +44,14 @@ function refuseWithoutAll({ flags }: Context): void {
   });
 }
 
-/** A daemon that cannot say what runs keeps nobody from ending it. */
+/** A daemon that cannot list its sessions can still be stopped. */
 async function mayStopAll(context: Context): Promise<boolean> {
   if (context.json || !process.stdin.isTTY || context.flags.has("yes")) return true;
   const { sessions } = await context.client.call("listSessions", { query: {} }).catch(() => ({ sessions: [] as Session[] }));
   return agreed(context, { sessions: sessions.filter(({ host }) => host !== "foreign"), verb: "Stop", done: "stopped" });
 }
 
-/** Only asked: its process is not ours to wait for. */
+/** Only sends the request: a remote daemon's process cannot be waited for. */
 async function downThere(context: Context): Promise<number> {
   return tell(context, await context.client.call("shutdown", { body: { all: context.flags.has("all"), graceMs: grace(context) } }));
 }
@@ -61,7 +61,7 @@ function grace({ flags }: Context): number {
   return text === undefined ? 5000 : parseDuration(text, "--grace");
 }
 
-/** A daemon is started if need be: what it keeps can only be ended in order through it. */
+/** Starts the daemon if needed: only it can stop its sessions in order. */
 async function downAll(context: Context): Promise<number> {
   const graceMs = grace(context);
   await endHungDaemon(context.home);

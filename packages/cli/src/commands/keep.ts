@@ -51,7 +51,7 @@ export const command: Command = {
   },
 };
 
-/** By its own name, not by the tournament's: which one is the question. */
+/** Finds an entry by its own name; the tournament's name is ambiguous. */
 function entryNamed({ name: of, entries }: Tournament, name: string): TournamentEntry {
   const found = entries.find((entry) => [entry.name, entry.session?.id, entry.workspace?.name, entry.workspace?.id].includes(name));
   if (found) return found;

@@ -28,7 +28,7 @@ export const command: Command = {
   },
 };
 
-/** On a terminal, what an agent says cannot do anything to it. */
+/** Makes the agent's text safe to print on a terminal. */
 function printable(reply: string): string {
   return reply
     .split(/\r?\n/)

@@ -36,7 +36,7 @@ export const command: Command = {
       run: runNumber(flags),
       since: since === undefined ? undefined : Math.max(0, Math.round(Date.now() - parseDuration(since, "--since"))),
     });
-    // What an agent prints that is talked to is for its makers.
+    // The output of a conversation's agent is only for debugging, so point to the transcript.
     if (process.stderr.isTTY && !context.json) await tellTranscript(context, ref);
     return 0;
   },

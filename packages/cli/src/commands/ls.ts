@@ -63,9 +63,9 @@ function render(sessions: Parameters<typeof sessionTable>[0], context: Context, 
     : "Nothing is running. Start a session: holdfast spawn demo. List ended sessions: holdfast ls --all";
 }
 
-/** After a reboot it is the first thing that somebody asks. */
+/** Reports lost sessions, the first question after a reboot. */
 async function tellLost({ client }: Context): Promise<void> {
-  // Without a daemon nobody answers this; the list stands without the hint.
+  // Without a daemon the list is printed without this hint.
   const lost = (await client.call("status", {}).catch(() => undefined))?.sessions.lost ?? 0;
   if (lost > 0)
     process.stdout.write(

@@ -49,7 +49,7 @@ async function cancel(context: Context, id: string): Promise<number> {
   return 0;
 }
 
-/** Of one request, less than after which it is said that the daemon does not answer. */
+/** Wait of one request; shorter than the time after which a daemon counts as unresponsive. */
 const ONE_WAIT_MS = 4000;
 
 async function read(context: Context): Promise<number> {
@@ -58,7 +58,7 @@ async function read(context: Context): Promise<number> {
   const messages: ReadMessage[] = [];
   for (let more = true; more; ) {
     const waitMs = messages.length > 0 ? 0 : Math.ceil(Math.max(0, Math.min(ONE_WAIT_MS, until - performance.now())));
-    // Asked again with the same id, when a daemon died before it had answered, it is the same answer.
+    // Repeating the request with the same id, after a daemon died, returns the same answer.
     const body = { read: newId(), waitMs };
     const page = await insist(() => context.client.call("readMessages", { body }));
     messages.push(...page.messages);
@@ -75,7 +75,7 @@ function whole({ id, fromName, principal, group, replyTo, queuedAt, text, words 
   const age = formatDuration(Math.max(0, Date.now() - Date.parse(queuedAt)));
   const about = [`from ${plain(fromName)}`, ...(group === null ? [] : [`to ${plain(group)}`]), `${age} ago`];
   if (replyTo !== null) about.push(`reply to ${replyTo}`);
-  // An agent is to see that it is not the user who speaks; a person sees whom it is from.
+  // An agent must see that the sender is not the user; for a person the sender is shown above.
   const lines = (principal === null ? words : text).split(/\r?\n/).map((line) => `  ${plain(line.replaceAll("\t", "    "))}`);
   return [color("bold", id) + color("dim", `  ${about.join(", ")}`), ...lines].join("\n");
 }

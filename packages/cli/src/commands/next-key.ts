@@ -1,4 +1,4 @@
-/** What the key for the next session does on a tmux client: the tmux server runs it, and names the client that pressed the key. */
+/** Handles the next-session key on a tmux client. The tmux server runs it, and names the client that pressed the key. */
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../command.ts";
 

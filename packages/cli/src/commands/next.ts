@@ -30,20 +30,20 @@ export const command: Command = {
       process.stdout.write(`${JSON.stringify(next)}\n`);
       return 0;
     }
-    // There is nothing to attach to: what became of it is to be read.
+    // An ended session cannot be attached to, so show its result.
     if (next.endedAt !== null && next.restartAt === null) return showEnded(context, next);
     return attachTo(context, next, { readOnly: context.flags.has("read-only"), from: process.env.HOLDFAST_RUN ?? null });
   },
 };
 
-/** From a terminal that was on a native session. */
+/** Attaches a terminal that was on a native session. */
 export async function attachNext(context: Context, { current, readOnly }: { current: Session; readOnly: boolean }): Promise<number> {
   let next: Session;
   try {
     next = await chooseNext(context, current.id);
   } catch (error) {
     if (!(error instanceof HoldfastError) || error.code !== "nothing_waits") throw error;
-    // Back to where it was: the key must not throw anybody out.
+    // Return to the current session: the key must not detach the terminal.
     next = current;
   }
   return attachTo(context, next, { readOnly, from: null });
@@ -58,7 +58,7 @@ async function showEnded(context: Context, next: Session): Promise<number> {
   return code ?? 0;
 }
 
-/** `failed`: also those with a failure that nobody has looked at. */
+/** `failed`: includes sessions with a failure that nobody has viewed. */
 async function chooseNext(context: Context, current: string | undefined, failed = false): Promise<Session> {
   const { sessions } = await context.client.call("listSessions", { query: failed ? { unseen: true } : {} });
   const idle = context.flags.has("idle");

@@ -85,7 +85,7 @@ export const command: Command = {
   },
 };
 
-/** A development server is often meant to stay; a second one may want the same port. */
+/** Reports leftover processes: they may be development servers that hold a port the new run needs. */
 function stillRuns({ left = [] }: Session): string {
   if (left.length === 0) return "";
   const which = left.map(({ pid, command }) => `  pid ${pid}: ${plain(command)}\n`).join("");

@@ -21,7 +21,7 @@ export const command: Command = {
   },
 };
 
-/** Some agents draw an empty place with a space of no width: on a screen nobody sees it, and it hides nothing. */
+/** Some agents draw empty cells with a zero-width space, which hides nothing. */
 function visible(line: string): string {
   return plain(line.replaceAll(/[\u200b\u2060\ufeff]/g, "")).trimEnd();
 }

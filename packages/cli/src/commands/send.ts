@@ -11,9 +11,9 @@ import { plain } from "../plain.ts";
 import { readInput } from "../read-input.ts";
 import { typedLines } from "../typed.ts";
 
-/** Whoever types at an agent that is ready sees it take the text within this. */
+/** A ready agent accepts typed text within this time. */
 const SOON_MS = 700;
-/** And its turn begin within this. */
+/** And its turn begins within this time. */
 const TURN_MS = 2500;
 
 export const command: Command = {
@@ -101,7 +101,7 @@ async function toGroup(context: Context, group: string, text: string): Promise<n
   return waitFor(context, { id: copy?.message ?? "" });
 }
 
-/** The flag that says whom it is for, as it was written. */
+/** The flag that names the recipient, as written. */
 function addressed(flags: Flags): string[] {
   return ["to", "group", "coordinator", "reply-to"].flatMap((name) => {
     const value = flags.text(name);
@@ -113,7 +113,7 @@ function isSet(flags: Flags, name: string): boolean {
   return flags.has(name) || flags.text(name) !== undefined;
 }
 
-/** Whoever sent what is answered. */
+/** The recipient: the given person, or the sender of the message being answered. */
 async function addressee(
   { client }: Context,
   { person, replyTo = "" }: { person: string | undefined; replyTo: string | undefined },
@@ -133,7 +133,7 @@ function saidWith({ flags }: Context) {
   };
 }
 
-/** To a person, who reads it when they like. */
+/** Sends to a person, who reads the message later. */
 async function leave(context: Context, person: string, text: string): Promise<number> {
   if (text.trim() === "") throw new HoldfastError("usage", `the message to ${plain(person)} is empty`);
   if (context.flags.has("steer")) throw new HoldfastError("usage", "--steer does not apply to a person");
@@ -164,10 +164,10 @@ async function say(context: Context, ref: string, text: string): Promise<number>
   return 0;
 }
 
-/** Of a session that was not told of with the message. */
+/** Stands in for a session that the reply did not include. */
 const UNSEEN = { status: "unknown", statusAt: null } as const;
 
-/** Nothing but an Enter is no message. An agent may take it for a yes, and who sends it had most likely an empty variable or file. */
+/** Refuses an empty message: an agent may take Enter for a yes, and the cause is most likely an empty variable or file. */
 async function enter(context: Context, ref: string, text: string): Promise<number> {
   const session = await context.client.call("getSession", { params: { ref } });
   if (session.kind === "shell") return type(context, ref, text);
@@ -209,7 +209,7 @@ function tellTyped(
   process.stdout.write(json ? `${JSON.stringify({ ...session, bytes, pasted, waitingBytes })}\n` : lines);
 }
 
-/** What an agent says, on a terminal: it may have been told to say what would take that over. */
+/** Makes the agent's text safe to print on a terminal. */
 function readable(reply: string): string {
   return reply
     .split(/\r?\n/)

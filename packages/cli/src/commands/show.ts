@@ -39,13 +39,13 @@ export const command: Command = {
     const digest = await newsOf(context, session.id);
     const damage = session.kind === "conversation" ? await damageOf(context, session.id) : [];
     process.stdout.write(`${[render(session, gaps, digest), ...damage].join("\n")}\n`);
-    // A program that polls is not somebody who looks.
+    // JSON output is for programs, which do not count as a person viewing it.
     if ((session.endedAt !== null && session.viewedAt === null) || session.failure !== null) await tellViewed(context, session.id);
     return 0;
   },
 };
 
-/** What a damaged transcript lost, and where the damaged file is. */
+/** Turns lost from a damaged transcript, and the damaged file. */
 async function damageOf(context: Context, session: string): Promise<string[]> {
   const { events } = await context.client.call("listEvents", { query: { session, type: "transcript.damaged" } });
   return events.flatMap(({ data }) => {
@@ -128,7 +128,7 @@ function lostText({ name }: Session): string {
   return `its keeper vanished, and the exit code is unknown; bring it back: holdfast resume ${name}; list its processes: holdfast orphans; find the cause: holdfast doctor`;
 }
 
-/** Processes that outlived it, each with its pid. */
+/** Processes that outlived their run, each with its pid. */
 function leftRows({ name, left = [] }: Session): [string, string][] {
   const rows = left.map(({ pid, command, isProgram }): [string, string] => [
     "",
@@ -152,13 +152,13 @@ function turnsCell({ kind, turns, turn }: Session): string | null {
   return turns === null ? "unknown" : String(turns);
 }
 
-/** Only where somebody may wonder: a later run has not got it. */
+/** Shown only if a later run did not get the prompt. */
 function firstPrompt({ name, promptedRun, runs }: Session): string | null {
   if (promptedRun === null || promptedRun === runs) return null;
   return `delivered to run ${promptedRun}, and not to later runs; to repeat it: holdfast resume ${name} --repeat-prompt`;
 }
 
-/** Conversations that it can go back to. */
+/** Earlier conversations that the session can return to. */
 function earlierOf({ conversation, conversations }: Session): string | null {
   const others = conversations.filter(({ id, turns }) => id !== conversation && turns !== 0);
   const told = others.map(({ id, run, turns }) => `${id} (run ${run}${turns === null ? "" : `, ${counted(turns, "turn")}`})`);
@@ -185,7 +185,7 @@ function nextRunIn(at: string): string {
   return `in ${formatDuration(Math.max(0, Date.parse(at) - Date.now()))}`;
 }
 
-/** Where what it says is. */
+/** Location of the transcript or the recording. */
 function recordOf(session: Session): [string, string | null][] {
   const { kind, outputPath } = session;
   if (kind === "conversation") return [["transcript", outputPath && join(dirname(outputPath), "transcript.jsonl")]];
@@ -215,7 +215,6 @@ function memoryLimit(bytes: number, by: Session["memoryLimitBy"]): string {
   return `${formatBytes(bytes)} of memory${by ? how[by] : ""}`;
 }
 
-/** Of a daemon of an older version there is none. */
 function progressText({ text, done, total, at }: NonNullable<Session["progress"]>): string {
   const much = done === null ? "" : `${done}${total === null ? "" : `/${total}`}: `;
   return `${much}${text} (${formatDuration(Math.max(0, Date.now() - Date.parse(at)))} ago)`;

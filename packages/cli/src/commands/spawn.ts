@@ -87,8 +87,8 @@ export const command: Command = {
 };
 
 /**
- * The agent and its first prompt. Where something else may name the agent (`--agent`, `--persona`), an argument with a space in it is the
- * prompt: no agent has such a name.
+ * The agent and its first prompt. If `--agent` or `--persona` can name the agent, an argument with a space is the prompt: no agent has such a
+ * name.
  */
 function wordsOf({ args, rest, flags }: Context, isOptional: boolean): { agent: string | undefined; said: string | undefined } {
   const named = flags.text("agent");

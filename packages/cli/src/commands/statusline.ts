@@ -45,7 +45,7 @@ function countsOf(sessions: readonly Session[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { status, hung, attention, failure } of sessions) {
     if (failure) counts.failed = (counts.failed ?? 0) + 1;
-    // Of those that have ended only a failure that nobody has looked at is counted.
+    // An ended session counts only if nobody has viewed its failure.
     if (!hasEnded(status)) counts[status] = (counts[status] ?? 0) + 1;
     if (hung) counts.hung = (counts.hung ?? 0) + 1;
     if (attention?.for === "rate_limit") counts.limited = (counts.limited ?? 0) + 1;
@@ -64,10 +64,10 @@ const SHOWN: readonly [status: string, color: Color][] = [
   ["unknown", "dim"],
 ];
 
-/** `1 waiting (api 3m) · 4 working · 2 idle`; nothing when nothing runs. */
+/** `1 waiting (api 3m) · 4 working · 2 idle`; empty if nothing runs. */
 function lineOf(counts: Record<string, number>, next: Session | null, paint: (color: Color, text: string) => string): string {
   return SHOWN.flatMap(([status, shade]) => {
-    // Those that wait for the end of a limit want nobody.
+    // Sessions that wait for a rate limit to end do not need a person.
     const count = (counts[status] ?? 0) - (status === "waiting" ? (counts.limited ?? 0) : 0);
     if (count <= 0) return [];
     const who = status === "waiting" && next?.status === status ? ` (${plain(next.name)} ${shortAge(next.statusForMs ?? 0)})` : "";

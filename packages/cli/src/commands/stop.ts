@@ -9,7 +9,7 @@ import { parseDuration } from "../duration.ts";
 import { plain } from "../plain.ts";
 import { selected } from "../select.ts";
 
-/** As the API has it. */
+/** The limit of the API. */
 const LONGEST_GRACE_MS = 3_600_000;
 
 export const command: Command = {
@@ -54,7 +54,7 @@ export const command: Command = {
   },
 };
 
-/** A session that has ended already is as good as stopped. */
+/** A session that has already ended counts as stopped. */
 function unlessEnded(session: Session): (error: unknown) => { session: Session; note: string } {
   return (error) => {
     if (!(error instanceof HoldfastError) || error.code !== "session_ended" || session.status === "created") throw error;
@@ -68,7 +68,7 @@ function toJson({ session, killed }: Stopped) {
   return { ...session, killed };
 }
 
-/** Of a tree whose root had ended before, only what ran. */
+/** If the tree's root had already ended, lists only its descendants. */
 function stoppedBy({ tree, ...root }: StopReply): Stopped[] {
   const hadEnded = tree.length > 0 && root.killed.length === 0 && root.session.restartGivenUp !== "stopped";
   return hadEnded ? tree : [root, ...tree];

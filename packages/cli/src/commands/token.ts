@@ -38,7 +38,7 @@ function wrong(): HoldfastError {
   return new HoldfastError("usage", "expected ls, create --scope SCOPE, or revoke ID|NAME", { hint: "see: holdfast token --help" });
 }
 
-/** The text alone on standard output, for `HOLDFAST_TOKEN=$(holdfast token create …)`. */
+/** Prints only the secret on standard output, for `HOLDFAST_TOKEN=$(holdfast token create …)`. */
 async function create(context: Context): Promise<number> {
   const given = context.flags.text("scope");
   const scope = SCOPES.find((known) => known === given);

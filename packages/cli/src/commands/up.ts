@@ -33,7 +33,7 @@ export const command: Command = {
       if (status.share) process.stdout.write(`${shareLine(status.share)}\n`);
       warn(status.warnings);
     }
-    // What ends with a login is the machine's own matter.
+    // For a remote daemon, logging out is that machine's concern.
     if (remoteUrl() === undefined) await warnOfLogout();
     return 0;
   },

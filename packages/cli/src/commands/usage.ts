@@ -41,7 +41,7 @@ function byOf(text: string): UsageBy {
   throw new HoldfastError("usage", `--by does not take ${JSON.stringify(text)}`, { candidates: [...USAGE_BY] });
 }
 
-/** Of one session all that it used, unless somebody asks for less. */
+/** By default all usage of a named session, and 30 days otherwise. */
 function sinceOf(context: Context, session: string | undefined): string | undefined {
   const text = context.flags.text("since") ?? (session === undefined ? "30d" : "all");
   return text === "all" ? undefined : parseSince(text, "--since");

@@ -63,7 +63,7 @@ async function untilEnded(context: Context, { session, over }: { session: Sessio
   return ended;
 }
 
-/** Of every run from the current one on. */
+/** Searches every run from the current one on. */
 async function untilPrinted(
   context: Context,
   { session, over, pattern }: { session: Session; over: AbortSignal; pattern: RegExp },
@@ -90,7 +90,7 @@ function knownAs({ id, name }: Session): Pick<Session, "id" | "name"> {
   return { id, name };
 }
 
-/** Once for each run that ends while the next is due. */
+/** Prints a note once for each run that ends while a restart is due. */
 function sayRestart(context: Context): (session: Session) => undefined {
   let said = 0;
   return (session) => {

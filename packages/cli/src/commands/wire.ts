@@ -1,4 +1,4 @@
-/** The far end of a request that comes through ssh: standard input and output are the daemon's socket, after one line that says who this is. */
+/** The remote end of a request over ssh: connects standard input and output to the daemon's socket, after one line with the version. */
 import { connect } from "node:net";
 import { VERSION } from "@holdfast/contract/version";
 import type { Command } from "../command.ts";
@@ -13,13 +13,13 @@ export const command: Command = {
   examples: [["holdfast __wire", "speaks to the daemon"]],
   async run(context) {
     if (context.flags.has("again") && (await fateOfDaemon(context.home)) === "ended") throw ended();
-    // Starts it, or replaces one that is older.
+    // Starts the daemon, or replaces an older one.
     await context.client.call("status", {});
     const socket = connect(context.home.daemonSocket);
     await new Promise((resolve, reject) => socket.once("connect", resolve).once("error", reject));
     process.stdout.write(`holdfast ${VERSION}\n`);
     process.stdin.pipe(socket).pipe(process.stdout);
-    // Either end may go, and what is left has nobody to speak to.
+    // When either end closes, the other has nothing left to do.
     await new Promise((resolve) => {
       socket.once("close", resolve);
       process.stdin.once("close", resolve);

@@ -1,6 +1,6 @@
 /**
- * A file of a Working Context in the user's editor. Where the daemon is on this machine it is the file itself; elsewhere a copy, which is
- * written back unless somebody else changed the file meanwhile: then the copy is kept.
+ * Opens a file of a Working Context in the user's editor. With a daemon on this machine it is the file itself; otherwise it is a copy, written
+ * back unless the file changed meanwhile. In that case the copy is kept.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -45,7 +45,7 @@ function fileOf({ files }: WorkingContext, name: ContextFileName): ContextFile {
   return file;
 }
 
-/** As the shell would start it: `EDITOR="code --wait"` is a program and an argument. */
+/** Runs through a shell: `EDITOR="code --wait"` is a program and an argument. */
 function openEditor(path: string): void {
   const editor = process.env.VISUAL || process.env.EDITOR || "vi";
   const { status, signal, error } = spawnSync("/bin/sh", ["-c", `${editor} "$@"`, editor, path], { stdio: "inherit" });

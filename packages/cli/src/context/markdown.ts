@@ -1,4 +1,4 @@
-/** A Working Context as one markdown document: a heading for the whole, below it each file with its own headings, one level further down. */
+/** A Working Context as one markdown document: a title, and below it each file with its headings one level deeper. */
 import { basename } from "node:path";
 import type { WorkingContext } from "@holdfast/contract/context";
 
@@ -12,7 +12,7 @@ const TITLES: Readonly<Record<string, string>> = {
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 const HEADING = /^( {0,3})(#{1,6})(?=\s|$)/;
 const UNDERLINE = /^ {0,3}(=+|-+)[ \t]*$/;
-/** What no underline makes a heading of: a list, a quote, a heading, a table's row, code. */
+/** Lines that an underline does not turn into a heading: a list, a quote, a heading, a table row, code. */
 const NO_PARAGRAPH = /^( {4}|\t| {0,3}([-*+>#|]|\d+[.)]))|^\s*$/;
 const DEEPEST = 6;
 
@@ -28,7 +28,7 @@ export function asMarkdown({ root, files }: WorkingContext): string {
     .join("\n");
 }
 
-/** One that begins with its title keeps it; another one is given one. */
+/** Adds a title unless the text begins with one. */
 function section(title: string, text: string): string {
   const lines = atxLines(text.trim().split(/\r?\n/));
   const levels = lines.filter(({ heading }) => heading).map(({ line }) => HEADING.exec(line)?.[2]?.length ?? 1);
@@ -42,7 +42,7 @@ function deeper(line: string, by: number): string {
   return line.replace(HEADING, (_, indent: string, marks: string) => indent + "#".repeat(Math.min(DEEPEST, marks.length + by)));
 }
 
-/** Which lines are headings; those that are underlined become such with marks. What is in a block of code is none. */
+/** Marks headings, and converts underlined ones to `#` form. Lines in code blocks are not headings. */
 function atxLines(lines: readonly string[]): { line: string; heading: boolean }[] {
   const found: { line: string; heading: boolean }[] = [];
   let fence: string | undefined;

@@ -5,12 +5,12 @@ import type { Context } from "../command.ts";
 
 export type Target = { of: string } | { directory: string };
 
-/** The session or workspace that is named, else this directory. */
+/** The named session or workspace, or else this directory. */
 export function targetOf(name: string | undefined): Target {
   return name === undefined ? { directory: resolve(".") } : { of: name };
 }
 
-/** It must be there. */
+/** Throws if there is no Working Context. */
 export async function readContext({ client }: Context, name: string | undefined): Promise<WorkingContext> {
   const found = await client.call("getContext", { query: targetOf(name) });
   if (found.exists) return found;

@@ -1,7 +1,7 @@
 /**
- * asciicast v2 (https://docs.asciinema.org/manual/asciicast/v2/), which every player reads: a header, then one event per line. Output
- * is text there: a character that is cut in two between samples comes with its second half, bytes that are no UTF-8 as U+FFFD.
- * A marker says where a stretch without times begins, and where output was not recorded: there, a line in the output says so too.
+ * Writes asciicast v2 (https://docs.asciinema.org/manual/asciicast/v2/), which every player reads: a header, then one event per line. Output is
+ * text: a character split between samples is written with its second half, and invalid UTF-8 as U+FFFD. A marker shows where a stretch without
+ * times begins, and where output was not recorded; the latter also adds a line to the output.
  */
 import { gapNote, gapText } from "../recording/gap-note.ts";
 import type { Step } from "../recording/timeline.ts";
@@ -15,7 +15,7 @@ export interface CastHeader {
   startedAt: number | null;
 }
 
-/** Ends whatever escape sequence is open. */
+/** Ends an open escape sequence. */
 const CANCEL = "\x18";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it is about
@@ -47,7 +47,7 @@ export async function* asciicast(steps: AsyncIterable<Step>, header: CastHeader)
     else if (step.kind === "gap") {
       yield event(step.at, "m", gapText(step.gap));
       const open = harmless.push(`${decoder.decode()}${CANCEL}`).replace(CANCEL, "");
-      // A program that draws the whole screen has no lines.
+      // A full-screen program has no lines.
       const line = isAlternate ? "" : `${atLineStart ? "" : "\r\n"}${gapNote(step.gap)}\r\n`;
       if (open + line !== "") yield event(step.at, "o", open + line);
       atLineStart = true;

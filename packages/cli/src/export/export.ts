@@ -1,4 +1,4 @@
-/** `export`: a recording as a file for people and players. In a stream: memory stays flat however long the recording is. */
+/** `export`: writes a recording to a file for people and players. It streams, so memory stays flat for any recording. */
 import type { RecordingGap } from "@holdfast/contract/recording-endpoints";
 import type { Session } from "@holdfast/contract/session";
 import type { Context } from "../command.ts";
@@ -25,9 +25,9 @@ interface Source extends Which {
   startedAt: number | null;
   durationMs: number;
   limitBytes: number | null;
-  /** Tells that so many more bytes of it are done. */
+  /** Reports progress in bytes. */
   read(bytes: number): void;
-  /** Counts what has no times. */
+  /** Counts output without times. */
   untimed: { bytes: number; stretches: number };
 }
 
@@ -88,7 +88,7 @@ async function* counted(steps: AsyncIterable<Step>, source: Source): AsyncGenera
   }
 }
 
-/** Many at a time: millions of small pieces would take longer than what is in them. */
+/** Yields many lines at once: millions of small pieces would take longer than their content. */
 async function* lines(
   context: Context,
   source: Source,

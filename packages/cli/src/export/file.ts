@@ -1,6 +1,6 @@
 /**
- * A file that is there whole or not at all: written beside its place and put there when it is finished. A file that is already there
- * is replaced only on request, and stays as it is until the new one is whole. Whoever is interrupted takes the unfinished one away.
+ * Writes a file completely or not at all: it is written beside its place and moved there when finished. An existing file is replaced only on
+ * request, and stays unchanged until the new one is complete. An interruption removes the unfinished file.
  */
 import { closeSync, fsyncSync, linkSync, lstatSync, openSync, realpathSync, renameSync, rmSync, writeSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -28,7 +28,7 @@ export class ExportFile implements Disposable {
     for (const signal of Object.keys(SIGNALS)) process.once(signal, this.#onSignal);
   }
 
-  /** How much was written. */
+  /** Number of bytes written. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -41,7 +41,7 @@ export class ExportFile implements Disposable {
     this.#bytes += bytes.length;
   }
 
-  /** From now on it is there. */
+  /** Moves the finished file to its place. */
   finish(): void {
     this.#orRefuse(() => {
       fsyncSync(this.#file);
@@ -57,12 +57,12 @@ export class ExportFile implements Disposable {
     for (const signal of Object.keys(SIGNALS)) process.off(signal, this.#onSignal);
   }
 
-  /** A link fails where a file has come meanwhile, which a rename would replace. */
+  /** A link fails if a file has appeared meanwhile; a rename would replace it. */
   #putWhereNothingIs(): void {
     try {
       linkSync(this.#temporary, this.#path);
     } catch (error) {
-      // Some file systems have no links.
+      // Some file systems have no hard links.
       if (!["EPERM", "ENOTSUP", "ENOSYS", "EOPNOTSUPP"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
       placeOf(this.#named, false);
       renameSync(this.#temporary, this.#path);
@@ -79,7 +79,7 @@ export class ExportFile implements Disposable {
   }
 }
 
-/** Where the file is to be: what a symbolic link names, not the link. */
+/** The target path. A symbolic link is followed, not replaced. */
 function placeOf(path: string, force: boolean): string {
   const there = lstatSync(path, { throwIfNoEntry: false });
   if (there === undefined) return path;

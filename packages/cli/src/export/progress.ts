@@ -4,7 +4,7 @@ import { formatBytes } from "../table.ts";
 const FIRST_MS = 500;
 const EVERY_MS = 100;
 
-/** How far long work is, for a person on standard error; nothing for anybody else. */
+/** Shows progress of long work on standard error, only on a terminal. */
 export class Progress implements Disposable {
   readonly #total: number;
   readonly #shown = process.stderr.isTTY === true;

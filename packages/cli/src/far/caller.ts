@@ -1,7 +1,7 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import { VERSION } from "@holdfast/contract/version";
 
-/** At the far end: who calls with another version may mean what this one does not have. */
+/** On the remote machine: adds both versions to an error, because a caller of another version may use unknown options. */
 export function withCaller(error: HoldfastError, caller: string | undefined): HoldfastError {
   if (caller === undefined || caller === VERSION) return error;
   const versions = `this is holdfast ${VERSION} on the remote machine, called by holdfast ${caller}`;

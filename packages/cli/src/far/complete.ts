@@ -7,10 +7,10 @@ import { configuredMachines, findMachine } from "./machine.ts";
 import { findSsh } from "./ssh.ts";
 import { captureSsh } from "./supervise.ts";
 
-/** Enough for a login on a good network; the ones after it take a tenth of it. */
+/** Enough for a login on a good network; later requests take a tenth of it. */
 const PATIENCE_MS = 2000;
 
-/** What the holdfast there offers for these words. */
+/** Candidates that the remote holdfast offers for these words. */
 export async function farCandidates(name: string, words: readonly string[]): Promise<string[]> {
   const machine = await findMachine(name);
   const ssh = findSsh(machine);
@@ -19,7 +19,7 @@ export async function farCandidates(name: string, words: readonly string[]): Pro
   return code === 0 ? stdout.split("\n").filter(Boolean) : [];
 }
 
-/** Those of config.toml, and those that ssh has a name for. */
+/** Names from config.toml and from the ssh configuration. */
 export async function machineNames(): Promise<string[]> {
   const configured = Object.keys(await configuredMachines().catch(() => ({})));
   return [...new Set([...configured, ...sshNames()])];

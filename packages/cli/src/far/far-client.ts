@@ -1,6 +1,6 @@
 /**
- * A client of a far daemon for commands that follow. Connections come and go under it: a question is asked again on the next one, a stream
- * that breaks is for the command to open again where it was. What changes something is sent again only if it did not get there.
+ * A client of a remote daemon, for commands that follow. Connections come and go below it. A GET request is repeated on the next connection; a
+ * broken stream is reopened by the command at its position. A request that changes something is repeated only if it was not delivered.
  */
 import { HoldfastError } from "@holdfast/contract/errors";
 import { HoldfastClient } from "@holdfast/sdk/client";
@@ -11,7 +11,7 @@ import { pauseAfter } from "./pause.ts";
 import { connectionBroke } from "./ssh-failure.ts";
 import { openWire } from "./wire.ts";
 
-/** Nobody is there to give up, and a script must not hang for ever. */
+/** Without a person to give up, a script must not hang forever. */
 const UNWATCHED_MS = 10 * 60_000;
 
 export function farClient(machine: Machine): HoldfastClient {
@@ -19,7 +19,7 @@ export function farClient(machine: Machine): HoldfastClient {
   let isLost = false;
   let isOver = false;
   const wires = wireTransport(async () => openWire(machine, { again: served }), { token: undefined });
-  /** ssh hears of Ctrl+C too, and must not be missed for it. */
+  /** Ctrl+C also ends ssh, whose end must not be reported as a lost connection. */
   const onInterrupt = () => {
     isOver = true;
     process.off("SIGINT", onInterrupt);
@@ -30,7 +30,7 @@ export function farClient(machine: Machine): HoldfastClient {
     if (!isLost) process.stderr.write(`holdfast: lost the connection to ${machine.name}; reconnecting, Ctrl+C gives up\n`);
     isLost = true;
   };
-  /** A stream that breaks is opened again by who reads it. */
+  /** The reader of a broken stream reopens it. */
   const watched = async function* (chunks: AsyncIterable<Uint8Array>, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
     try {
       yield* chunks;
@@ -76,7 +76,7 @@ function canMend(error: unknown, { method }: WireRequest): boolean {
   return error.code === "machine_unreachable" || (method === "GET" && error.code === "daemon_unreachable");
 }
 
-/** The wire broke under a request that changes something: who sent it must look. */
+/** The connection broke during a request that changes something; the sender must check the result. */
 function inFarWords(error: unknown, machine: Machine): unknown {
   if (!(error instanceof HoldfastError) || error.code !== "daemon_unreachable") return error;
   return connectionBroke(machine);

@@ -1,24 +1,24 @@
 /**
- * The one line that sshd hands to the far user's login shell, whichever that is. Nothing in it means anything to a shell but one pair of
- * quotes that bash, zsh, fish, csh and the POSIX ones read alike: what is to be done there is written in octal, and a POSIX shell reads that.
+ * Builds the one line that sshd passes to the remote user's login shell. Its only shell syntax is one pair of quotes, which bash, zsh, fish, csh
+ * and POSIX shells read alike. The actual script is written in octal and read by a POSIX shell.
  */
 import { HoldfastError } from "@holdfast/contract/errors";
 import { shellQuote } from "@holdfast/platform/shell";
 
-/** No word of a command line may be longer on Linux, and the far shell gets this line as one word. */
+/** The longest word of a command line on Linux; the remote shell gets this line as one word. */
 const LONGEST = 128 * 1024 - 1;
 
-/** What is started there gets its caller's environment: it must be the one that a person who logs in has. */
+/** Commands that start programs: these get the caller's environment, so it must be that of a login shell. */
 const STARTS: ReadonlySet<string> = new Set(["run", "spawn", "chat", "task", "apply", "resume", "restore", "fork", "agents", "workspace"]);
 
 export interface FarCall {
-  /** As the person called it. */
+  /** The machine's name as the person typed it. */
   machine: string;
-  /** In place of `holdfast`, in the far shell's words: from config.toml. */
+  /** Replaces `holdfast`, in the remote shell's syntax; from config.toml. */
   command: string | undefined;
   args: readonly string[];
   env: Readonly<Record<string, string>>;
-  /** For a far end that has no locale at all. */
+  /** Used if the remote side has no locale. */
   locale: string | undefined;
 }
 
@@ -38,11 +38,11 @@ function octal(text: string): string {
 }
 
 function script(call: FarCall): string {
-  // There it means one more machine, and this one was asked for.
+  // On the remote machine, HOLDFAST_MACHINE would forward to yet another machine.
   const variables = ["unset HOLDFAST_MACHINE"];
   variables.push(...Object.entries(call.env).map(([name, value]) => `export ${name}=${shellQuote(value)}`));
   if (call.locale) variables.push(`[ -n "$LC_ALL$LC_CTYPE$LANG" ] || export LANG=${shellQuote(call.locale)}`);
-  // Also for the shell of a login to hand on, and in octal for it too: fish exports what is not ASCII in an encoding of its own.
+  // The words also pass through the login shell, in octal: fish exports non-ASCII text in an encoding of its own.
   const words = [`HOLDFAST_WORDS=${shellQuote(octal(`set -- ${call.args.map(shellQuote).join(" ")}`))}`, READ_WORDS];
   if (call.command !== undefined) return [...variables, ...words, `${call.command} "$@"`].join("\n");
   const inner = [
@@ -55,7 +55,7 @@ function script(call: FarCall): string {
   const login = [
     `export HOLDFAST_WORDS HOLDFAST_PATH="$PATH" HOLDFAST_LOGIN=${shellQuote(inner.join("\n"))}`,
     `case \${SHELL##*/} in csh|tcsh) how=-c ;; *) how=-lc ;; esac`,
-    // What the files of a login print is no output of the command, and what is typed is not for them.
+    // Output of the login files is not the command's, and they must not read its input.
     `exec "\${SHELL:-/bin/sh}" $how 'exec sh -c "$HOLDFAST_LOGIN"' 3>&1 4<&0 >/dev/null </dev/null`,
   ];
   return [...variables, ...words, ...(STARTS.has(call.args[0] ?? "") ? [] : [AT_ONCE]), ...login].join("\n");
@@ -63,7 +63,7 @@ function script(call: FarCall): string {
 
 const READ_WORDS = `eval "$(printf %b "$HOLDFAST_WORDS")"`;
 
-/** The PATH of a shell that nobody logged in to often lacks what a person added to it: holdfast, or the Node it runs on. */
+/** The PATH of a non-login shell often lacks additions such as holdfast or its Node. */
 const AT_ONCE = `if command -v holdfast >/dev/null 2>&1 && { command -v node >/dev/null 2>&1 || [ -n "$HOLDFAST_NODE" ]; }; then exec holdfast "$@"; fi`;
 
 function missing({ machine, args }: FarCall): string[] {

@@ -1,10 +1,10 @@
 /**
- * `holdfast -H machine …`: the same command line, done by the holdfast of another machine, through ssh. Nothing of Holdfast listens on the
- * network and nothing but the CLI is needed there.
+ * `holdfast -H machine …`: runs the same command line with the holdfast of another machine, through ssh. Holdfast does not listen on the
+ * network, and the remote machine needs only the CLI.
  *
- * Three ways. Most commands are sent there as they are, by ssh, and this process waits for it. What is put on a terminal (`attach`,
- * `next`) has a parent that comes back when the connection breaks; keys go through ssh alone. What follows (`logs -f`, `events -f`, `wait`)
- * runs here, on requests that go through ssh to the far daemon: it knows how far it got, and goes on from there on the next connection.
+ * There are three ways. Most commands run there unchanged through ssh, and this process waits. Commands that take over the terminal (`attach`,
+ * `next`) have a parent here that reconnects after a break; keys pass through ssh alone. Commands that follow (`logs -f`, `events -f`, `wait`)
+ * run here and send requests through ssh to the remote daemon. They know their position, and continue from it on the next connection.
  */
 import { isatty } from "node:tty";
 import { HoldfastError } from "@holdfast/contract/errors";
@@ -17,7 +17,7 @@ import { connectionBroke, isNeverConnected, SSH_FAILED, sshFailure } from "./ssh
 
 export type Way = { code: number } | { argv: string[]; client?: HoldfastClient };
 
-/** They only print, at once: what is typed meanwhile is for the shell they were called from. All others get a terminal, if there is one. */
+/** Commands that only print: typed input belongs to the calling shell. All others get a terminal, if there is one. */
 const ONLY_PRINT: ReadonlySet<string> = new Set(
   "agents approvals audit cancel compare detach digest du events explain export keys last logs ls messages orphans personas rename rm run screen send show spawn status statusline stop token transcript usage version".split(
     " ",
@@ -38,7 +38,7 @@ export async function goFar(argv: readonly string[]): Promise<Way> {
   return { code: await sendThere(machine, rest) };
 }
 
-/** The arguments of ssh that run this there. */
+/** Arguments for ssh that run this call on the machine. */
 export function sshArguments(
   ssh: Ssh,
   machine: Machine,
@@ -59,7 +59,7 @@ export function sshArguments(
 async function sendThere(machine: Machine, argv: readonly string[]): Promise<number> {
   const ssh = findSsh(machine);
   const terminal = hasTerminal() && (!ONLY_PRINT.has(argv[0] ?? "") || isTalk(argv));
-  // A loop that reads lines, and calls this for each, must not lose the others to ssh: only who asks for its input gets it.
+  // In a loop that reads lines, ssh must not consume the remaining lines. Only commands that read their input get it.
   const args = sshArguments(ssh, machine, { argv, terminal, input: argv.includes("-") || saysItsInput(argv) });
   const { asExitCode, superviseSsh } = await import("./supervise.ts");
   const end = await superviseSsh(ssh, args);
@@ -71,12 +71,12 @@ function isAboutThisProgram(name: string | undefined): boolean {
   return name === undefined || ["--help", "-h", "help", "completion", "__complete"].includes(name);
 }
 
-/** `spawn` as another name for `chat`, or with `--attach`. */
+/** True for `spawn` used as `chat`, or with `--attach`. */
 function isTalk(argv: readonly string[]): boolean {
   return argv[0] === "spawn" && argv.some((word) => /^(-i|--interactive|--attach|--session(=.*)?|--resume(=.*)?)$/.test(word));
 }
 
-/** What is piped into `chat` is what is said, where nothing else is. */
+/** Without a prompt, `chat` reads its message from a pipe. */
 function saysItsInput(argv: readonly string[]): boolean {
   const isSaid = argv.some((word) => /^(-p.*|--prompt(=.*)?|--help|-h)$/.test(word));
   return argv[0] === "chat" && !isSaid && !process.stdin.isTTY;
@@ -97,7 +97,7 @@ function hasTerminal(): boolean {
   return [0, 1, 2].every((descriptor) => isatty(descriptor));
 }
 
-/** What ssh does not tell by itself. */
+/** Variables that ssh does not pass on. */
 function environment(terminal: boolean): Record<string, string> {
   const { NO_COLOR, COLORTERM, TERM } = process.env;
   const screen = terminal ? undefined : screenHere();
@@ -109,7 +109,7 @@ function environment(terminal: boolean): Record<string, string> {
   };
 }
 
-/** Which of the outputs are terminals here, and of what size: the far end only has pipes. */
+/** The local outputs that are terminals, and their size: the remote side only has pipes. */
 function screenHere(): string | undefined {
   const names = [isatty(1) ? "out" : "", isatty(2) ? "err" : ""].filter(Boolean);
   if (names.length === 0) return undefined;
@@ -117,7 +117,7 @@ function screenHere(): string | undefined {
   return `${columns}x${rows}:${names.join(",")}`;
 }
 
-/** What a far command answered with --json, or the error it told. */
+/** The JSON answer of a remote command, or the error that it reported. */
 export async function askFar(machine: Machine, argv: readonly string[]): Promise<unknown> {
   const ssh = findSsh(machine);
   const { captureSsh } = await import("./supervise.ts");
@@ -126,7 +126,7 @@ export async function askFar(machine: Machine, argv: readonly string[]): Promise
   throw end.code === SSH_FAILED ? sshFailure(machine, end.said) : toldError(end.stderr);
 }
 
-/** The error that a far command told on standard error, with --json. */
+/** Parses the error that a remote command with --json printed on standard error. */
 export function toldError(stderr: string): HoldfastError {
   const line = stderr.trim().split("\n").at(-1) ?? "";
   try {

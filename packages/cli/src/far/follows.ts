@@ -8,7 +8,7 @@ interface Line {
   flags: Flags;
 }
 
-/** What stays and prints what comes, of whom a break in the connection must not be the end. */
+/** Commands that keep printing and must survive a broken connection. */
 const FOLLOWING: Readonly<Record<string, (line: Line) => boolean>> = {
   logs: ({ flags }) => flags.has("follow"),
   transcript: ({ flags }) => flags.has("follow"),
@@ -20,7 +20,7 @@ const FOLLOWING: Readonly<Record<string, (line: Line) => boolean>> = {
   "group watch": () => true,
 };
 
-/** A command line that makes no sense here may make some there: it is told there. */
+/** A command line that is invalid here may be valid there, so the remote side reports it. */
 export async function follows([name = "", ...args]: readonly string[]): Promise<boolean> {
   const load = findCommand(name);
   if (!load) return false;

@@ -1,17 +1,17 @@
-/** Which machine is meant: `-H NAME`, `--machine NAME`, or HOLDFAST_MACHINE; and what config.toml says about it. */
+/** Determines the machine: `-H NAME`, `--machine NAME`, or HOLDFAST_MACHINE; and its settings in config.toml. */
 import { readFileSync } from "node:fs";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { configurationFile } from "@holdfast/platform/configuration-file";
 
 export interface Machine {
-  /** As the person called it. */
+  /** The name as the person typed it. */
   name: string;
-  /** What ssh is given: `user@machine`, a name of ~/.ssh/config, or ssh://user@machine:port. */
+  /** Destination for ssh: `user@machine`, a name from ~/.ssh/config, or ssh://user@machine:port. */
   destination: string;
   command: string | undefined;
 }
 
-/** Before the command: what comes after it is the command's. */
+/** Only before the command: later arguments belong to the command. */
 export function splitMachine(argv: readonly string[]): { name: string | undefined; rest: string[] } {
   const [first = "", ...rest] = argv;
   if (first === "-H" || first === "--machine") return { name: named(rest[0]), rest: rest.slice(1) };
@@ -28,7 +28,7 @@ function named(name: string | undefined): string {
   if (name === undefined || name === "") {
     throw new HoldfastError("usage", "-H needs a machine", { hint: "for example: holdfast -H user@machine ls" });
   }
-  // ssh would take it for an option, and a shell between for several words.
+  // ssh would take the name as an option, or a shell would split it.
   if (name.startsWith("-") || /[\s\p{Cc}'"`$\\;&|<>(){}!*?]/u.test(name)) {
     throw new HoldfastError("usage", `${JSON.stringify(name)} is not a machine`, { hint: "for example: holdfast -H user@machine ls" });
   }
@@ -49,7 +49,7 @@ export async function findMachine(name: string): Promise<Machine> {
 
 type Tables = Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
 
-/** The tables `[machines.NAME]`. */
+/** Reads the `[machines.NAME]` tables. */
 export async function configuredMachines(): Promise<Tables> {
   let text: string;
   try {

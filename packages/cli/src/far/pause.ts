@@ -1,4 +1,4 @@
-/** Between two tries: soon at first, for most breaks are short; later seldom, for a machine may be away for hours. */
+/** Pause between two attempts: short at first, because most breaks are short; longer later, because a machine may be away for hours. */
 const FIRST_MS = 250;
 const LONGEST_MS = 15_000;
 

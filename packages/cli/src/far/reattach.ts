@@ -1,7 +1,7 @@
 /**
- * A far session, or a conversation, on this terminal. ssh has the terminal, and this process only waits for it; when the connection breaks, the terminal is put
- * right, what is typed meanwhile is thrown away (an Enter that was meant for a dead screen must not answer an agent's question), and the
- * same session is attached again as soon as the machine can be reached.
+ * A remote session or conversation on this terminal. ssh owns the terminal, and this process only waits for it. When the connection breaks, the
+ * terminal is reset and input typed meanwhile is discarded: an Enter meant for a dead screen must not answer an agent's question. The same
+ * session is attached again as soon as the machine can be reached.
  */
 import { spawnSync } from "node:child_process";
 import { HoldfastError } from "@holdfast/contract/errors";
@@ -16,10 +16,10 @@ import { findSsh } from "./ssh.ts";
 import { isNeverConnected, SSH_FAILED, sshFailure } from "./ssh-failure.ts";
 import { asExitCode, captureSsh, superviseSsh } from "./supervise.ts";
 
-/** A connection that held so long was good: the next break is another one. */
+/** After a connection that held this long, the next break counts as the first. */
 const HELD_MS = 10_000;
 
-/** Without ssh on it, the terminal makes a signal of Ctrl+C. */
+/** While ssh does not own the terminal, Ctrl+C is a signal. */
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export async function attachFar(machine: Machine, given: readonly string[]): Promise<number> {
@@ -27,14 +27,14 @@ export async function attachFar(machine: Machine, given: readonly string[]): Pro
   return comingBack(machine, { argv, again: async () => argv });
 }
 
-/** One that is begun without a name cannot be found again: it goes on all the same. */
+/** A conversation begun without a name cannot be found again after a break; it keeps running. */
 export function talkFar(machine: Machine, argv: readonly string[]): Promise<number> {
   return comingBack(machine, { argv, again: () => sameConversation(machine, argv) });
 }
 
 interface Coming {
   argv: readonly string[];
-  /** What brings it back after a break. */
+  /** The command line that reattaches after a break. */
   again(): Promise<readonly string[]>;
 }
 
@@ -68,7 +68,7 @@ async function attachAgainAndAgain(
     }
     if (isNeverConnected(end.said)) {
       const why = sshFailure(machine, end.said);
-      // Who is not let in any more need not try for ever.
+      // Once access is refused, retrying is useless.
       if (!wasAttached || why.code === "machine_refused") throw why;
     }
     wasAttached = true;
@@ -83,7 +83,7 @@ async function attachAgainAndAgain(
   }
 }
 
-/** The one that is meant now, by its id: after a break it might be another. */
+/** Attaches by id: after a break, `next` could choose another session. */
 async function asAttach(machine: Machine, [, ...args]: readonly string[]): Promise<string[]> {
   const session = (await askFar(machine, ["next", "--json", ...args])) as Session;
   process.stdout.write(`${plain(session.name)} is ${session.status}\n`);
@@ -107,13 +107,13 @@ async function sameConversation(machine: Machine, [, ...args]: readonly string[]
   }
 }
 
-/** As it was found, whatever the far program had switched on. */
+/** Restores the terminal, including modes that the remote program switched on. */
 function putRight(terminal: string): void {
   process.stdout.write(LEAVE);
   if (terminal !== "") spawnSync("stty", [terminal], { stdio: ["inherit", "ignore", "ignore"] });
 }
 
-/** False when the person gives up. */
+/** False if the person gives up. */
 async function reachAgain(machine: Machine, { mishaps, giveUp }: { mishaps: number; giveUp: AbortController }): Promise<boolean> {
   let tryNow = new AbortController();
   const onKeys = (keys: Buffer) => {
@@ -131,7 +131,7 @@ async function reachAgain(machine: Machine, { mishaps, giveUp }: { mishaps: numb
       const ssh = findSsh(machine);
       const end = await captureSsh(ssh, ["-n", "-T", "--", ssh.destination, "true"], { asks: false, signal: giveUp.signal });
       if (giveUp.signal.aborted) return false;
-      // Whoever must be asked for a password is asked on the terminal, by the next attach.
+      // If a password is needed, the next attach asks for it on the terminal.
       if (end.code !== SSH_FAILED || sshFailure(machine, end.said).code === "machine_refused") return true;
     }
   } finally {

@@ -1,4 +1,4 @@
-/** At the far end of `holdfast -H`: these outputs are pipes, which end on terminals. Set by the near end in HOLDFAST_SCREEN. */
+/** On the remote machine of `holdfast -H`: marks outputs that are pipes here but terminals on the local machine, as HOLDFAST_SCREEN says. */
 export function takeScreen(screen: string): void {
   const [, columns, rows, names = ""] = /^(\d+)x(\d+):([a-z,]+)$/.exec(screen) ?? [];
   for (const [name, stream] of [

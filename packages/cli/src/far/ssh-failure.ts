@@ -1,8 +1,8 @@
-/** What ssh says when it fails, as an error that says what to do. */
+/** Turns ssh's messages into an error with a hint. */
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Machine } from "./machine.ts";
 
-/** ssh's own exit code: no command of ours has it. */
+/** ssh's own exit code, which no Holdfast command uses. */
 export const SSH_FAILED = 255;
 
 export function sshFailure({ name: machine, destination }: Machine, said: string): HoldfastError {
@@ -27,14 +27,14 @@ export function sshFailure({ name: machine, destination }: Machine, said: string
   });
 }
 
-/** Something may have been done there by then. */
+/** The command may already have taken effect on the machine. */
 export function connectionBroke({ name }: Machine): HoldfastError {
   return new HoldfastError("machine_lost", `the connection to ${name} broke before the answer; the result is unknown`, {
     hint: `check: holdfast -H ${name} ls`,
   });
 }
 
-/** It failed before anything was run there; a connection that breaks later says other things, or nothing. */
+/** True if ssh failed before anything ran there. Later breaks print other messages, or none. */
 export function isNeverConnected(said: string): boolean {
   return /connect to host|resolve hostname|permission denied|host key|authentication|kex_exchange|banner exchange|connection (reset|closed) by \S+ port|unknown port|no route|usage: ssh/i.test(
     said,

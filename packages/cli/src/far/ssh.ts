@@ -1,6 +1,6 @@
 /**
- * How ssh is called. What the user's own configuration decides stays decided; where it says nothing of sharing connections, later commands
- * share the first one's through a socket in a directory of ours, which closes by itself.
+ * Builds the ssh call. The user's configuration takes precedence. If it does not configure connection sharing, commands share one connection
+ * through a socket in Holdfast's own directory, which closes after a while.
  */
 import { spawnSync } from "node:child_process";
 import { HoldfastError } from "@holdfast/contract/errors";
@@ -8,16 +8,16 @@ import { secureSshDirectory, shortHash } from "@holdfast/platform/home";
 import { findProgram } from "@holdfast/platform/program";
 import type { Machine } from "./machine.ts";
 
-/** Ten minutes without a command: then the next one logs in again. */
+/** After ten minutes without a command, the next one logs in again. */
 const PERSIST = "10m";
 
-/** A connection that has said nothing for so long, times three, is dead. Shorter breaks those of a network that only stutters. */
+/** A connection that is silent for three times this long is dead. A shorter time would cut connections on an unstable network. */
 const ALIVE_SECONDS = "5";
 const CONNECT_SECONDS = "10";
 
 export interface Ssh {
   program: string;
-  /** Without what to run, or how. */
+  /** Options without the destination and the command. */
   options: string[];
   destination: string;
 }
@@ -29,7 +29,7 @@ export function findSsh({ destination }: Machine): Ssh {
   }
   const decided = effective(program, destination);
   const options = [
-    // For one command: nothing else that the user has ssh do with this machine.
+    // Runs only this command; disables forwardings and other actions configured for the machine.
     ...["ClearAllForwardings=yes", "PermitLocalCommand=no", "RemoteCommand=none", "LogLevel=ERROR"],
     ...["SendEnv=LANG", "SendEnv=LC_*"],
     ...(decided.get("connecttimeout") === "none" ? [`ConnectTimeout=${CONNECT_SECONDS}`] : []),
@@ -40,7 +40,7 @@ export function findSsh({ destination }: Machine): Ssh {
   return { program, options: options.flatMap((each) => ["-o", each]), destination };
 }
 
-/** The configuration that holds for this machine, by ssh's own account. */
+/** The effective configuration for this machine, as ssh reports it. */
 function effective(program: string, destination: string): Map<string, string> {
   const { status, stdout, stderr } = spawnSync(program, ["-T", "-G", "--", destination], { encoding: "utf8" });
   if (status !== 0) {
@@ -52,7 +52,7 @@ function effective(program: string, destination: string): Map<string, string> {
   return new Map(lines.map((line) => [line.slice(0, line.indexOf(" ")), line.slice(line.indexOf(" ") + 1)]));
 }
 
-/** Another place, user or way there is another connection. */
+/** A different address, user or route needs its own connection. */
 function controlPath(destination: string, decided: ReadonlyMap<string, string>): string {
   const way = ["user", "hostname", "port", "hostkeyalias", "proxyjump", "proxycommand", "identityfile", "userknownhostsfile"];
   return `${secureSshDirectory()}/${shortHash([destination, ...way.map((key) => decided.get(key) ?? "")].join("\n"))}`;

@@ -1,4 +1,4 @@
-/** ssh as a child: what it says of itself is kept apart from what the far end says, so that a failure can be told in our words. */
+/** Runs ssh as a child. ssh's own messages are kept apart from remote output, so that a failure can be explained. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { secureSshDirectory } from "@holdfast/platform/home";
@@ -6,17 +6,17 @@ import type { Ssh } from "./ssh.ts";
 
 export interface SshEnd {
   code: number | null;
-  /** What ended it, or us: it is then no failure of ssh. */
+  /** The signal that ended ssh or this process; it is not a failure of ssh. */
   signal: NodeJS.Signals | null;
-  /** What ssh itself said, when it failed. */
+  /** ssh's own messages, if it failed. */
   said: string;
 }
 
-/** On this terminal and these pipes, to its end. */
+/** Runs ssh on this terminal until it ends. */
 export async function superviseSsh(ssh: Ssh, args: readonly string[]): Promise<SshEnd> {
   const log = `${secureSshDirectory()}/log.${process.pid}`;
   const child = spawn(ssh.program, [...ssh.options, "-E", log, ...args], { stdio: "inherit" });
-  // Ctrl+C reaches ssh as well, which decides; whoever ends us ends it.
+  // Ctrl+C also reaches ssh, which handles it. Other signals are passed on.
   const stay = () => {};
   let endedBy: NodeJS.Signals | null = null;
   const passOn = (signal: NodeJS.Signals) => {
@@ -38,7 +38,7 @@ export interface Captured extends SshEnd {
   stderr: string;
 }
 
-/** With nothing to read and nobody to ask, for at most so long. */
+/** Runs ssh without input and captures its output. Without `asks`, ssh never prompts. */
 export async function captureSsh(ssh: Ssh, args: readonly string[], options: { signal?: AbortSignal; asks: boolean }): Promise<Captured> {
   const batch = options.asks ? [] : ["-o", "BatchMode=yes"];
   const child = spawn(ssh.program, [...ssh.options, ...batch, ...args], { stdio: ["ignore", "pipe", "pipe"] });
@@ -59,7 +59,7 @@ export async function captureSsh(ssh: Ssh, args: readonly string[], options: { s
   }
 }
 
-/** As the shell sees whoever was ended by a signal. */
+/** Ends this process by the same signal, so that the shell sees it. */
 export function asExitCode({ code, signal }: Pick<SshEnd, "code" | "signal">): number {
   if (signal !== null) {
     process.removeAllListeners(signal);
@@ -71,7 +71,7 @@ export function asExitCode({ code, signal }: Pick<SshEnd, "code" | "signal">): n
 function endOf(child: ChildProcess): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
   return new Promise((resolve, reject) => {
     child.once("error", reject);
-    // A connection that stays for later commands keeps none of these open.
+    // Emitted once all pipes close; a shared connection that stays open does not hold them.
     child.once("close", (code, signal) => resolve({ code, signal }));
   });
 }

@@ -1,8 +1,8 @@
-/** At the far end of an attach that comes back after a break: the session that its terminal showed last, which a key may have changed. */
+/** On the remote machine, after a broken attach: finds the session that the terminal showed last, which a key may have changed. */
 import type { EventData } from "@holdfast/contract/events";
 import type { Context } from "../command.ts";
 
-/** Undefined when nothing is known of it. `mark`: what the near end calls this terminal. */
+/** Undefined if unknown. `mark`: the local side's id of this terminal. */
 export async function whereItWas(context: Context, mark: string): Promise<string | undefined> {
   const clients = new Set<string>();
   let last: string | undefined;
@@ -20,7 +20,7 @@ export async function whereItWas(context: Context, mark: string): Promise<string
     after = page.cursor;
   }
   if (last === undefined) return undefined;
-  // One that has ended or was removed meanwhile is told by the name that was asked for.
+  // If that session has ended or was removed, the name that was asked for is used, and its error is reported.
   const { sessions } = await context.client.call("listSessions", { query: {} });
   return sessions.some(({ id }) => id === last) ? last : undefined;
 }

@@ -1,4 +1,4 @@
-/** One connection to a far daemon: ssh to `holdfast __wire`, whose standard input and output are the daemon's socket. */
+/** One connection to a remote daemon: ssh to `holdfast __wire`, which connects standard input and output to the daemon's socket. */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { Duplex } from "node:stream";
 import { HoldfastError } from "@holdfast/contract/errors";
@@ -8,10 +8,10 @@ import type { Machine } from "./machine.ts";
 import { findSsh } from "./ssh.ts";
 import { SSH_FAILED, sshFailure } from "./ssh-failure.ts";
 
-/** Of the far end's first line, and of what ssh complains: whatever is longer is not Holdfast. */
+/** Longest first line and longest error output; anything longer is not Holdfast. */
 const LONGEST_GREETING = 64 * 1024;
 
-/** Resolves when the far daemon is at the other end; what keeps it from that is told as it is. `again`: who asks was served before. */
+/** Resolves once the remote daemon is connected; rejects with the remote error. `again`: this client was served before. */
 export async function openWire(machine: Machine, { again }: { again: boolean }): Promise<FarWire> {
   const ssh = findSsh(machine);
   const argv = ["__wire", "--json", ...(again ? ["--again"] : [])];
@@ -25,7 +25,7 @@ export async function openWire(machine: Machine, { again }: { again: boolean }):
 }
 
 export class FarWire extends Duplex {
-  /** The far version. */
+  /** Version of the remote holdfast. */
   readonly greeting: Promise<string>;
   readonly #child: ChildProcessWithoutNullStreams;
   #isIdle = false;
@@ -56,12 +56,12 @@ export class FarWire extends Duplex {
       child.once("close", (code) => {
         const why = code === SSH_FAILED || code === null ? sshFailure(machine, said) : code === 0 ? undefined : farError(machine, said);
         reject(why ?? new HoldfastError("daemon_unreachable", `the daemon of ${machine.name} ended before it answered`));
-        // One that waits for its next request is read by nobody, who would see its end.
+        // An idle connection has no reader that would notice its end.
         if (why || this.#isIdle) this.destroy(why);
         else this.push(null);
       });
     });
-    // Whoever opens it hears of it there.
+    // The caller that awaits `greeting` handles the error.
     this.greeting.catch(() => {});
   }
 
@@ -87,7 +87,7 @@ export class FarWire extends Duplex {
     this.#each((one) => one.ref());
   }
 
-  /** Does not keep the process. */
+  /** Lets the process exit. */
   unref(): void {
     this.#isIdle = true;
     this.#each((one) => one.unref());
@@ -103,7 +103,7 @@ export class FarWire extends Duplex {
   }
 }
 
-/** One that is too old to know what was asked of it says that it has no such command. */
+/** An older version reports that it has no such command. */
 function farError(machine: Machine, said: string): HoldfastError {
   const error = toldError(said);
   return error.code === "usage" && error.message.includes("__wire") ? otherVersion(machine, "") : error;

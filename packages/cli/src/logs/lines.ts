@@ -1,18 +1,18 @@
 import type { RenderedLines } from "../render/rendered-lines.ts";
 
-/** Bytes in, finished pieces of text out; both kinds keep what is not finished. */
+/** Bytes in, finished pieces of text out. Both implementations hold unfinished output back. */
 export interface Lines extends Disposable {
   write(bytes: Uint8Array): void;
-  /** What cannot change any more; when following, what stands still is given too. */
+  /** Output that cannot change any more. With `follow`, also lines that are at rest. */
   ready(options: { follow: boolean; atRest: boolean }): (string | Uint8Array)[];
   finish(): (string | Uint8Array)[];
-  /** What comes next is at this offset. */
+  /** The next bytes are at this offset. */
   skip(to: number): void;
-  /** Everything before this place, finished or not: what comes next does not continue it. */
+  /** Everything up to here, finished or not: the following output does not continue it. */
   breakOff(): (string | Uint8Array)[];
 }
 
-/** Line by line only where lines are counted: a line may be as long as the recording. */
+/** Splits into lines only if lines are counted: a line may be as long as the recording. */
 export class RawLines implements Lines {
   readonly #counted: boolean;
   #rest: Uint8Array[] = [];

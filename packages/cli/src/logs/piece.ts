@@ -1,7 +1,7 @@
-/** What `logs` prints, piece by piece: a line, some bytes, or a remark; and how each is written. */
+/** The pieces that `logs` prints (a line, bytes, or a note), and how each is written. */
 import { writeOut } from "../write-out.ts";
 
-/** What is no output but stands where some is missing; between raw bytes it would be taken for some of them. */
+/** A note that marks missing output. It must not appear between raw bytes, where it would look like output. */
 export interface Note {
   note: string;
   json: object;
@@ -13,7 +13,7 @@ export function isNote(piece: Piece | undefined): piece is Note {
   return typeof piece === "object" && "note" in piece;
 }
 
-/** Text in one piece: a write per line would cost more than rendering it. */
+/** Writes text at once: one write per line would cost more than rendering. */
 export async function writeText(pieces: readonly Piece[]): Promise<void> {
   await writeOut(pieces.map((piece) => (isNote(piece) ? `${piece.note}\n` : piece)).join(""));
 }
@@ -25,7 +25,7 @@ export async function writeRaw(pieces: readonly Piece[]): Promise<void> {
   }
 }
 
-/** A line of text as `{text}`; bytes, which JSON cannot carry, as `{base64}`. */
+/** Writes a line of text as `{text}`, and bytes, which JSON cannot carry, as `{base64}`. */
 export async function writeJson(pieces: readonly Piece[]): Promise<void> {
   for (const piece of pieces) await writeOut(`${JSON.stringify(jsonOf(piece))}\n`);
 }

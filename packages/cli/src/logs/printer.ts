@@ -1,10 +1,10 @@
 import type { Lines } from "./lines.ts";
 import { isNote, type Note, type Piece } from "./piece.ts";
 
-/** A line that stays unchanged this long is worth showing before it is finished. */
+/** A line that stays unchanged this long is shown before it is finished. */
 const AT_REST_MS = 300;
 
-/** Prints what comes, or the last lines of it; a hole or a deletion stands where it is. */
+/** Prints output, or its last lines; gaps and deletions are marked in place. */
 export class Printer {
   readonly #lines: Lines;
   readonly #tail: number | undefined;
@@ -23,7 +23,7 @@ export class Printer {
     from: number;
     isAll: boolean;
     write(pieces: readonly Piece[]): Promise<void>;
-    /** Comes first, where everything that is kept is shown. */
+    /** Printed first, if everything kept is shown. */
     before: (() => Promise<void>) | undefined;
   }) {
     this.#lines = options.lines;
@@ -36,7 +36,7 @@ export class Printer {
     this.#held = options.tail === undefined ? undefined : [];
   }
 
-  /** False, with nothing printed, when the tail must begin earlier than `from`. */
+  /** False, with nothing printed, if the tail must begin before `from`. */
   async print(source: AsyncIterable<Uint8Array>, follow: boolean): Promise<boolean> {
     if (!this.#held) await this.#before?.();
     if (follow && this.#offset >= this.#until) await this.#release();
@@ -48,7 +48,7 @@ export class Printer {
         this.#lines.write(chunk);
         this.#offset += chunk.length;
         const release = follow && this.#offset >= this.#until;
-        // What is counted is counted in whole lines.
+        // Only whole lines are counted.
         await this.#put(this.#lines.ready({ follow: release || (follow && this.#held === undefined), atRest: false }));
         if (release) enough = await this.#release();
       });
@@ -63,7 +63,7 @@ export class Printer {
     return enough;
   }
 
-  /** Output up to `to` is gone; `note` says so, where it would have been. */
+  /** Skips deleted output up to `to`; `note` marks the place. */
   skip(to: number, note: () => Promise<void>): Promise<void> {
     return this.#next(async () => {
       this.#lines.skip(to);
@@ -73,18 +73,18 @@ export class Printer {
     });
   }
 
-  /** Output was never recorded here. */
+  /** Marks output that was never recorded. */
   breakOff(note: Note): Promise<void> {
     return this.#next(async () => this.#put([...this.#lines.breakOff(), note]));
   }
 
-  /** The timer's look at the screen and the next chunk must not overlap. */
+  /** Serializes the rest timer and the next chunk. */
   #next(work: () => Promise<void>): Promise<void> {
     this.#turn = this.#turn.then(work);
     return this.#turn;
   }
 
-  /** One line more than wanted is held: the first that was read may lack its beginning. */
+  /** Holds one line more than wanted: the first one may lack its beginning. */
   async #put(pieces: Piece[]): Promise<void> {
     if (!this.#held) {
       await this.#write(pieces);
@@ -111,11 +111,11 @@ function linesIn(pieces: readonly Piece[]): number {
   return pieces.filter((piece) => !isNote(piece)).length;
 }
 
-/** The end of it with so many lines; a note between two lines is none. */
+/** The last `count` lines; notes do not count as lines. */
 function lastLines(pieces: Piece[], count: number): Piece[] {
   let from = pieces.length;
   for (let lines = 0; from > 0; from--) if (!isNote(pieces[from - 1]) && ++lines > count) break;
-  // A note before the first of them is about what was left out.
+  // A leading note is about lines that were dropped.
   while (from > 0 && isNote(pieces[from])) from++;
   return pieces.slice(from);
 }

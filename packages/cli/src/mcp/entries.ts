@@ -1,4 +1,4 @@
-/** How agents that were started elsewhere are told of Holdfast's server: in which file of theirs, and in which words. */
+/** Describes how to register Holdfast's MCP server with agents started elsewhere: the file and its syntax. */
 import { join } from "node:path";
 import type { Server } from "./install.ts";
 import { NO_TOKEN } from "./no-token.ts";
@@ -6,9 +6,9 @@ import { NO_TOKEN } from "./no-token.ts";
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Place {
-  /** The agent's own configuration of this user. */
+  /** The agent's configuration file of this user. */
   file(env: Environment): string;
-  /** The keys under which its servers are; of TOML the table. */
+  /** The key of its servers; the table in TOML. */
   under: string;
   format: "json" | "toml";
   entry(server: Server): Record<string, unknown>;
@@ -34,7 +34,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
     file: (env) => join(env.GEMINI_CLI_HOME || home(env), ".gemini/settings.json"),
     under: "mcpServers",
     format: "json",
-    // It puts in what the variable has, so that in a session of ours the server acts as that.
+    // The agent expands the variable, so that in a Holdfast session the server acts as that session.
     entry: (server) => usual({ ...server, env: { ...server.env, HOLDFAST_TOKEN: `\${HOLDFAST_TOKEN:-${NO_TOKEN}}` } }),
   },
   qwen: {

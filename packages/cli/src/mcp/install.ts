@@ -1,4 +1,4 @@
-/** Puts an entry into a configuration that belongs to somebody else: what is there stays as it is, and what cannot be read is not touched. */
+/** Adds an entry to another program's configuration: existing content stays unchanged, and an unreadable file is not touched. */
 import { mkdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { HoldfastError } from "@holdfast/contract/errors";
@@ -14,7 +14,7 @@ export interface Server {
   env: Readonly<Record<string, string>>;
 }
 
-/** What is to be in the file, in its own words. */
+/** The entry in the file's own syntax. */
 export function textOf(place: Place, server: Server): string {
   const entry = place.entry(server);
   if (place.format === "toml") return stringify({ [place.under]: { [NAME]: entry } });
@@ -23,7 +23,7 @@ export function textOf(place: Place, server: Server): string {
 
 export type Outcome = "written" | "replaced" | "there already";
 
-/** `force`: another entry of this name is replaced. */
+/** `force`: replaces another entry of this name. */
 export function write(place: Place, { file: named, server, force }: { file: string; server: Server; force: boolean }): Outcome {
   const file = realFile(named);
   const before = readIfThere(file);
@@ -50,7 +50,7 @@ export function write(place: Place, { file: named, server, force }: { file: stri
   return old === undefined ? "written" : "replaced";
 }
 
-/** Where a link to it leads: who keeps such files elsewhere keeps the link. */
+/** Resolves a symbolic link, so that the link is kept. */
 function realFile(file: string): string {
   try {
     return realpathSync(file);
@@ -73,7 +73,7 @@ function parsed(place: Place, { file, text }: { file: string; text: string }): R
     const values = place.format === "toml" ? parse(text) : (JSON.parse(text === "" ? "{}" : text) as unknown);
     if (isTable(values)) return values;
   } catch {
-    // With comments in it, perhaps: written anew they would be lost.
+    // The file may contain comments, which rewriting would lose.
   }
   throw unreadable(file, `it is not plain ${place.format.toUpperCase()}`);
 }
@@ -84,7 +84,7 @@ function unreadable(file: string, why: string): HoldfastError {
   });
 }
 
-/** As it was. */
+/** The file's own indentation. */
 function indentOf(text: string | undefined): string | number {
   return /^\{\r?\n([ \t]+)/.exec(text ?? "")?.[1] ?? 2;
 }

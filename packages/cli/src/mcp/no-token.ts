@@ -1,2 +1,2 @@
-/** What an agent that was told of the server says in place of a token, where it has none: it keeps to itself what looks like a secret, unless it is told by name. */
+/** Placeholder of an agent without a token. Gemini passes variables that look like secrets only if the entry names them. */
 export const NO_TOKEN = "none";

@@ -3,7 +3,7 @@ import type { RecordingGap } from "@holdfast/contract/recording-endpoints";
 import { Patience } from "@holdfast/sdk/patience";
 import type { Context } from "../command.ts";
 
-/** A stretch of a recording that is not there any more. */
+/** A deleted stretch of a recording. */
 export interface Deleted {
   from: number;
   to: number;
@@ -11,10 +11,10 @@ export interface Deleted {
 }
 
 /**
- * Every byte once, in order; a daemon that dies or is replaced is found again, and read on from where we were. A stream that was cut
- * off looks like one that has ended: without `follow` it is whole when it has reached `until`, and what comes after that is left out.
- * Where the recording's limit has overtaken us, `onDeleted` is told before we go on with what is there; where it has a hole, `onGap`, with
- * everything before it given and nothing after it. `gaps` are those that are known before anything is read.
+ * Yields every byte once, in order, and continues at its position when the daemon dies or is replaced. A broken stream looks like an ended one:
+ * without `follow` it is complete once it reaches `until`, and later bytes are dropped. If the recording's limit deleted the next bytes,
+ * `onDeleted` is called before reading continues. At a gap, `onGap` is called after all bytes before it and before any after it. `gaps` are
+ * those known at the start.
  */
 export async function* bytesOf(
   context: Context,
@@ -31,7 +31,7 @@ export async function* bytesOf(
   },
 ): AsyncGenerator<Uint8Array> {
   let { from, gaps = [] } = options;
-  // Holes before this offset have been told.
+  // Gaps before this offset have been reported.
   let untilGap = from;
   const tellGaps = async () => {
     for (const gap of gaps) {
@@ -67,7 +67,7 @@ export async function* bytesOf(
       gaps = recording.gaps;
       if (from >= recording.bytes && (recording.ended || !follow)) return await tellGaps();
       patience.renew();
-      // A run that has no watch yet, or cannot have one: it is looked at now and then.
+      // The run has no watcher yet, or cannot have one, so poll.
       if (from === before) await patience.pause();
     } catch (error) {
       if (options.signal?.aborted) return;

@@ -2,7 +2,7 @@ import type { RecordingGap } from "@holdfast/contract/recording-endpoints";
 import { plain } from "../plain.ts";
 import { formatBytes } from "../table.ts";
 
-/** For people, on a line of its own where the output would have been. */
+/** A note for people, on its own line in place of the output. */
 export function gapNote(gap: RecordingGap): string {
   return `[… ${gapText(gap)} …]`;
 }
@@ -13,7 +13,7 @@ export function gapText({ bytes, why, began }: RecordingGap): string {
   return `${size} not recorded: ${plain(why)}${when}`;
 }
 
-/** Of several together; the size of some may not be known. */
+/** Summarizes several gaps; some sizes may be unknown. */
 export function gapSummary(gaps: readonly RecordingGap[]): string {
   const known = gaps.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0);
   const unknown = gaps.some(({ bytes }) => bytes === null);

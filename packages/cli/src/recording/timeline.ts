@@ -1,10 +1,10 @@
 /**
- * A recording with its times, as steps in order. Times count in milliseconds from its start, or from where it now begins, and never go
- * back: a clock that was set makes neither a pause nor a jump. Samples are a quarter of a second apart at most while bytes come; all
- * bytes between two have the time of the second.
+ * A recording with its times, as steps in order. Times are milliseconds from its start, or from where it now begins, and never go back: a
+ * changed clock causes neither a pause nor a jump. Samples are at most a quarter of a second apart while bytes arrive; all bytes between two
+ * samples have the time of the second.
  *
- * What nobody sampled is told as such: `untimed` comes before it, at the last time that is known, and `timed` where times are known
- * again. `gap` stands where output was never recorded. Memory stays flat: bytes come in pieces, samples in pages.
+ * Output without samples is marked: `untimed` precedes it, at the last known time, and `timed` follows once times are known again. `gap` marks
+ * output that was never recorded. Memory stays flat: bytes come in pieces, samples in pages.
  */
 import type { RecordingGap, TimeSample } from "@holdfast/contract/recording-endpoints";
 import type { Context } from "../command.ts";
@@ -21,13 +21,13 @@ export interface Which {
   /** The session's id. */
   session: string;
   run: number;
-  /** Where the recording begins: what was before has been deleted. */
+  /** First byte of the recording that still exists. */
   begins: number;
-  /** How much of the recording: what comes later is left out. */
+  /** Bytes to read; later output is left out. */
   bytes: number;
   ended: boolean;
   gaps: readonly RecordingGap[];
-  /** Tells that so many bytes were deleted before they could be read. */
+  /** Called with the number of bytes that were deleted before they were read. */
   onDeleted?(bytes: number): void;
 }
 
@@ -61,7 +61,7 @@ export async function* timeline(context: Context, which: Which): AsyncGenerator<
       yield { kind: "resize", at, columns: sample.columns, rows: sample.rows };
   }
   if (offset < until) {
-    // Of a run that goes on, this is what came just now, since the last sample.
+    // In a running session, these bytes arrived just now, after the last sample.
     const timed = !which.ended && clock !== undefined;
     if (!timed) yield { kind: "untimed", at, bytes: until - offset };
     for await (const piece of bytes.take(until - offset)) yield stepOf(piece, { at, timed });
@@ -73,7 +73,7 @@ function stepOf(piece: Uint8Array | RecordingGap, { at, timed }: { at: number; t
   return piece instanceof Uint8Array ? { kind: "output", at, bytes: piece, timed } : { kind: "gap", at, gap: piece };
 }
 
-/** Bytes between two times that are this close came then: as good as sampled. Every run begins with such, before its watch is there. */
+/** Bytes between two times this close count as sampled. Every run begins with such bytes, before its watcher starts. */
 const CLOSE_MS = 1000;
 
 async function* known(samples: AsyncIterable<TimeSample>): AsyncGenerator<TimeSample> {
@@ -100,7 +100,7 @@ async function* samplesOf(context: Context, which: Which): AsyncGenerator<TimeSa
   }
 }
 
-/** A stream of bytes that is read so many at a time. */
+/** A byte stream read in pieces of a given size. */
 class Pieces implements AsyncDisposable {
   readonly #source: AsyncGenerator<Uint8Array>;
   #left: Uint8Array = new Uint8Array();
@@ -111,12 +111,12 @@ class Pieces implements AsyncDisposable {
     this.#source = source;
   }
 
-  /** So many bytes before what comes next are gone: they count, and are not there. */
+  /** Counts deleted bytes before the next ones, without yielding them. */
   skip(count: number): void {
     this.#skipped += count;
   }
 
-  /** A hole before what comes next. */
+  /** Records a gap before the next bytes. */
   note(gap: RecordingGap): void {
     this.#gaps.push(gap);
   }
@@ -140,7 +140,7 @@ class Pieces implements AsyncDisposable {
     }
   }
 
-  /** Holes at its end: after the last byte is none to stand before. */
+  /** Gaps at the end, which no byte follows. */
   async *rest(): AsyncGenerator<RecordingGap> {
     await this.#source.next();
     yield* this.#gaps.splice(0);

@@ -1,7 +1,7 @@
 import type { IUnicodeVersionProvider } from "@xterm/headless";
 
-// xterm's built-in table is Unicode 6 and gives an emoji one column. tmux and today's terminals give it two, and a program that
-// positions the cursor behind one counts with two.
+// xterm's built-in table is Unicode 6 and gives an emoji one column. tmux and current terminals give it two, as do programs that position the
+// cursor after one.
 export const characterWidths: IUnicodeVersionProvider = {
   version: "holdfast",
   wcwidth: widthOf,

@@ -1,8 +1,8 @@
 import headless, { type Terminal } from "@xterm/headless";
 import { characterWidths } from "./character-width.ts";
 
-// A headless terminal for reading recordings: it answers nothing, remembers no title or clipboard, and no single sequence can make it
-// loop, exhaust memory or throw away what has scrolled off.
+// A headless terminal for reading recordings. It answers no queries and keeps no title or clipboard. No single sequence can make it loop,
+// exhaust memory or discard lines that have scrolled off.
 export function openEmulator({ scrollback, ...wanted }: { columns: number; rows: number; scrollback: number }): Terminal {
   const { columns, rows } = boundedSize(wanted);
   const terminal = new headless.Terminal({
@@ -11,7 +11,7 @@ export function openEmulator({ scrollback, ...wanted }: { columns: number; rows:
     scrollback,
     allowProposedApi: true,
     logLevel: "off",
-    // As tmux does. Without it a line the cursor is in is cut off when the terminal gets narrower.
+    // As tmux does. Otherwise the cursor's line is cut off when the terminal gets narrower.
     reflowCursorLine: true,
   });
   terminal.unicode.register(characterWidths);
@@ -21,19 +21,19 @@ export function openEmulator({ scrollback, ...wanted }: { columns: number; rows:
   return terminal;
 }
 
-// Sizes come from a file: a damaged one must not cost all memory.
+// Sizes come from a file: a damaged one must not exhaust memory.
 export function boundedSize({ columns, rows }: { columns: number; rows: number }): { columns: number; rows: number } {
   return { columns: Math.min(Math.max(columns, 2), 2000), rows: Math.min(Math.max(rows, 1), 1000) };
 }
 
-// Returns when the text is parsed: xterm does not put off the first write after input of a user. Put off, it would be parsed on a timer,
-// and a throw there would end the process.
+// Returns once the text is parsed. After user input, xterm parses the first write synchronously. Otherwise it would parse on a timer, where an
+// exception would end the process.
 export function parseNow(terminal: Terminal, text: string): void {
   terminal.input("", true);
   terminal.write(text);
 }
 
-// xterm loops as often as the parameter says, up to 2^31 times.
+// xterm repeats as often as the parameter says, up to 2^31 times.
 const MOST_LINES = 1000;
 
 function limitRepetition(terminal: Terminal): void {
@@ -46,8 +46,8 @@ function limitRepetition(terminal: Terminal): void {
 
 function guardErasing(terminal: Terminal): void {
   const ignored = ([extent]: (number | number[])[]): boolean => {
-    if (extent === 3) return true; // the scrollback: what has been read stays read
-    // Erasing up to the cursor when that is in the last column: xterm 6.0.0 takes a wrong row, which may not exist or have scrolled off.
+    if (extent === 3) return true; // keep the scrollback: a person has read it
+    // Erasing up to the cursor in the last column: xterm 6.0.0 uses a wrong row, which may not exist or may have scrolled off.
     return extent === 1 && terminal.buffer.active.cursorX >= terminal.cols - 1;
   };
   terminal.parser.registerCsiHandler({ final: "J" }, ignored);

@@ -1,17 +1,16 @@
 /**
- * What of a terminal's output draws: text, colours, the cursor, erasing, scrolling, the alternate screen. What is
- * known to only draw passes; everything else is left out: titles, the clipboard, links, images, questions to the terminal (their
- * answers would be typed into the player's shell), and modes of keyboard and mouse that would stay on afterwards. 8-bit forms come
- * out as 7-bit ones.
+ * Filters a terminal's output to sequences that draw: text, colours, the cursor, erasing, scrolling, the alternate screen. Only sequences known
+ * to do nothing but draw pass. Everything else is removed: titles, the clipboard, links, images, queries to the terminal (their answers would be
+ * typed into the reader's shell), and keyboard and mouse modes that would stay on afterwards. 8-bit forms become 7-bit ones.
  *
- * Works on a stream: a sequence that is cut off at the end of a piece waits for the next one, in bounded memory.
+ * Works on a stream: a sequence cut off at the end of a piece waits for the next piece, in bounded memory.
  */
 const ESC = "\x1b";
 
-/** Longer than any that draws: such a one is left out to its end. */
+/** Longer than any drawing sequence; a longer sequence is removed up to its end. */
 const LONGEST = 1024;
 
-/** Where something other than text begins: ENQ asks for an answer, ESC and the C1 controls begin sequences. */
+/** Start of anything but text: ENQ asks for an answer; ESC and the C1 controls begin sequences. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it is about
 const SPECIAL = /[\x05\x1b\x80-\x9f]/g;
 
@@ -30,16 +29,16 @@ const DRAWING_ESCAPE = /^(?:[78cDEHMNOno|}~]|#[3-68]|[()*+\-./]["%&]?[0-9A-Za-z<
 
 export class Harmless {
   #held = "";
-  /** Inside something of which nothing passes. */
+  /** The kind of removed sequence that the input is inside of. */
   #skipping: "string" | "control" | undefined;
-  /** Something was left out since the last character: a terminal would not repeat that one after it, and so it must not be repeated. */
+  /** True if something was removed since the last character. A terminal would not repeat that character, so REP is removed too. */
   #unrepeatable = false;
 
   push(text: string): string {
     const input = this.#held === "" ? text : this.#held + text;
     this.#held = "";
     let output = "";
-    // What lies between `from` and `at` passes as it is: it is copied only where something else is cut out after it.
+    // Text between `from` and `at` passes unchanged, and is copied only when something after it is cut out.
     let from = 0;
     let at = 0;
     while (at < input.length) {
@@ -83,7 +82,7 @@ export class Harmless {
       this.#skipping = undefined;
       return end + 1;
     }
-    // A lone ESC at the end may be half of a string's terminator.
+    // A lone ESC at the end may be half of a string terminator.
     if (end + 1 === input.length) {
       this.#held = ESC;
       return input.length;
@@ -98,13 +97,13 @@ const AS_IT_IS = undefined;
 
 interface Sequence {
   end: number;
-  /** What passes of it. */
+  /** The output for this sequence. */
   drawn: string | typeof AS_IT_IS;
-  /** It goes on, and nothing more of it passes. */
+  /** The sequence continues, and the rest of it is removed. */
   skip?: "string" | "control";
 }
 
-/** Undefined: it is not all there. */
+/** Undefined if the sequence is incomplete. */
 function measure(input: string, start: number): Sequence | undefined {
   const first = input.charCodeAt(start);
   if (first === 0x05) return { end: start + 1, drawn: "" };
@@ -112,7 +111,7 @@ function measure(input: string, start: number): Sequence | undefined {
   const kind = first === 0x1b ? (input[start + 1] ?? "") : String.fromCharCode(first - 0x40);
   const after = first === 0x1b ? start + 2 : start + 1;
   if (kind === "[") return measureControl(input, { start, from: after });
-  // DCS, OSC, SOS, PM, APC, and the title as screen has it.
+  // DCS, OSC, SOS, PM, APC, and the title sequence of screen.
   if (/[P\]X^_k]/.test(kind)) return { end: after, drawn: "", skip: "string" };
   if (first === 0x1b) return measureEscape(input, start + 1);
   return { end: after, drawn: DRAWING_ESCAPE.test(kind) ? ESC + kind : "" };
@@ -126,14 +125,14 @@ function measureControl(input: string, { start, from }: { start: number; from: n
       const asItIs = input[start] === ESC && DRAWING_CONTROL.test(body);
       return { end: at + 1, drawn: asItIs ? AS_IT_IS : drawnControl(body) };
     }
-    // Broken off: what breaks it stands for itself.
+    // The sequence was aborted; the aborting character is processed next.
     if (code > 0x7e || code === 0x18 || code === 0x1a || code === 0x1b) return { end: at, drawn: carriedOut(input.slice(from, at)) };
     if (at - from > LONGEST) return { end: at + 1, drawn: carriedOut(input.slice(from, at + 1)), skip: "control" };
   }
   return undefined;
 }
 
-/** Control characters inside a sequence are carried out at once, as a terminal does. */
+/** Control characters inside a sequence are executed at once, as in a terminal. */
 function carriedOut(body: string): string {
   return body.replaceAll("\x05", "").replace(/[ -~]/g, "");
 }

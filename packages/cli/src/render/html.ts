@@ -1,4 +1,4 @@
-// A recording's lines as one HTML file that needs nothing else: no script, no link, no address. Text is text, whatever it says.
+// A recording's lines as one self-contained HTML file: no script, no link, no address. All text is escaped.
 import type { IBufferLine } from "@xterm/headless";
 import { inert } from "./inert.ts";
 import {
@@ -39,7 +39,7 @@ pre { margin: 0; padding: 1em; white-space: pre-wrap; overflow-wrap: anywhere; f
 `;
 }
 
-/** A remark of ours between the lines. */
+/** A note of Holdfast's own between the lines. */
 export function htmlNote(text: string): string {
   return `<span style="opacity:.6;font-style:italic">${escaped(inert(text))}</span>`;
 }
@@ -94,7 +94,7 @@ function colorOf(color: number): string | undefined {
   return "rgb" in parts ? hex(parts.rgb) : (SIXTEEN[parts.palette] ?? hex(paletteColor(parts.palette)));
 }
 
-/** Of the 256: a cube of six steps of each colour, then greys. */
+/** The 256-colour palette: a cube with six steps per colour, then greys. */
 function paletteColor(index: number): number {
   if (index >= 232) return (8 + (index - 232) * 10) * 0x010101;
   const step = (place: number) => [0, 95, 135, 175, 215, 255][Math.floor((index - 16) / place) % 6] ?? 0;

@@ -1,40 +1,40 @@
-// The recording of a terminal → the lines a person would have read, without any escape sequence or control character.
+// Renders a terminal recording as the lines a person would have read, without escape sequences or control characters.
 //
-// The bytes go through a terminal emulator. A line is final once it has scrolled off the top: it is taken then, so that memory stays
-// flat however long the recording is, as long as the caller takes what is there (`scrolled` or `settled`) between writes. Rows that
-// the terminal wrapped are joined: the text does not depend on the width.
+// The bytes go through a terminal emulator. A line is final once it scrolls off the top, and is taken then. Memory therefore stays flat for any
+// recording, as long as the caller calls `scrolled` or `settled` between writes. Rows that the terminal wrapped are joined, so the text does not
+// depend on the width.
 //
-// - Redraws (carriage return, cursor up, erase) collapse to what stood there at the end. So does clearing the screen: a program that
-//   wipes the screen is redrawing it, and keeping every wiped frame would bury the log. Lines that had scrolled off before stay, even
-//   when the program asks to erase the scrollback: somebody has read them.
-// - The alternate screen (editors, pagers, full-screen agents) vanishes when it is left, as it does for a person. Its last frame comes
-//   after all other lines when the recording ends inside it, or when nothing more was said after it was left.
+// - Redraws (carriage return, cursor up, erase) collapse to the final content. So does clearing the screen: a program that clears the screen is
+//   redrawing it, and keeping every cleared frame would bury the log. Lines that have already scrolled off stay, even when the program erases
+//   the scrollback: a person has read them.
+// - The alternate screen (editors, pagers, full-screen agents) disappears when the program leaves it, as it does for a person. Its last frame
+//   follows all other lines if the recording ends inside it, or if nothing was printed after it.
 //
-// `logs` uses `scrolled` and `finish`: together they are the same lines however the bytes were cut. `logs -f` uses `settled`, which
-// does not wait for lines to scroll off: it also gives those the cursor has moved below. Should the program then redraw such a line,
-// nothing further of the screen is given until the caller says that the terminal is at rest; then the lines with a text not yet given
-// are. What only ever appends is given exactly once, in order.
+// `logs` uses `scrolled` and `finish`: together they return the same lines however the bytes were split. `logs -f` uses `settled`, which also
+// returns lines that the cursor has moved below, before they scroll off. If the program then redraws such a line, `settled` returns nothing more
+// of the screen until the caller reports that the terminal is at rest; then it returns the lines whose text is new. Output that only appends is
+// returned exactly once, in order.
 
 import type { IBuffer, IBufferLine, IMarker, Terminal } from "@xterm/headless";
 import { boundedSize, openEmulator, parseNow } from "./emulator.ts";
 import { Harmless } from "./harmless.ts";
 import { inert } from "./inert.ts";
 
-// A slice scrolls at most one line per character, so this scrollback holds all of it until it is read.
+// A slice scrolls at most one line per character, so the scrollback holds all of it until it is read.
 const SLICE = 4096;
 const SCROLLBACK = SLICE + 64;
-// Output without any newline is broken into lines of about this length, or it would be held in memory as one.
+// Output without a newline is split into lines of about this length, to bound memory.
 const LONGEST_LINE = 1 << 20;
 
-// One row of the screen as it is to come out, without the cells at its end that were never written: so a row that a wide character did
-// not fit into joins without a hole. A row stands for itself: wrapped ones are put one after the other.
+// Reads one row of the screen, without unwritten cells at its end, so that a row too narrow for a wide character joins without a gap. Reads each
+// row on its own: wrapped rows are joined by the caller.
 export type RowReader = (row: IBufferLine) => string;
 
 const plainText: RowReader = (row) => inert(row.translateToString(true));
 
 export class RecordingText implements Disposable {
   #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  // The emulator needs no protection, but prints a few strings that terminals do not show, such as the titles shells set under tmux.
+  // Removes strings that terminals do not show but the emulator prints, such as the titles shells set under tmux.
   #harmless = new Harmless();
   readonly #terminal: Terminal;
   readonly #read: RowReader;
@@ -56,8 +56,8 @@ export class RecordingText implements Disposable {
   }
 
   /**
-   * What comes next does not follow on what came before: it begins on a line of its own, and nothing that was begun (half a character, a
-   * title, a colour) goes on in it. What stands on the screen is given with the next lines.
+   * Starts a new, unrelated stretch of output on its own line. Unfinished state (half a character, a title, a colour) is dropped. The lines on
+   * the screen are returned with the next lines.
    */
   breakOff(): void {
     this.#decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -78,14 +78,14 @@ export class RecordingText implements Disposable {
     this.#dropTaken();
   }
 
-  /** The lines that scrolled off since the last call. They can never change. */
+  /** Returns the lines that scrolled off since the last call. They never change. */
   scrolled(): string[] {
     const lines = this.#ready;
     this.#ready = [];
     return lines;
   }
 
-  /** For a follower: `scrolled`, and the lines the cursor has moved below. `atRest`: nothing was written for a while. */
+  /** Returns, for a follower, `scrolled` and the lines above the cursor. `atRest`: nothing was written for a while. */
   settled({ atRest = false } = {}): string[] {
     this.#takeScrolled();
     const { lines, cursor } = this.#screen();
@@ -98,7 +98,7 @@ export class RecordingText implements Disposable {
     return this.scrolled();
   }
 
-  /** The lines that remain. Nothing may be written afterwards. */
+  /** Returns the remaining lines. Nothing may be written afterwards. */
   finish(): string[] {
     this.#parse(this.#harmless.push(this.#decoder.decode()));
     this.#takeScrolled();
@@ -135,15 +135,15 @@ export class RecordingText implements Disposable {
     this.#lastScrolled = this.#terminal.registerMarker(-normal.cursorY - 1);
   }
 
-  // For a resize: none of these rows may come back onto the screen, and xterm, which goes through all rows then and complains on
-  // stderr when that takes long, has only the screen's. At other times it would reset the scroll region.
+  // Before a resize: taken rows must not return to the screen. Fewer rows also keep xterm from complaining on stderr that its reflow is slow. Do
+  // not call at other times: it resets the scroll region.
   #dropTaken(): void {
     this.#terminal.options.scrollback = 0;
     this.#terminal.options.scrollback = SCROLLBACK;
     this.#lastScrolled = undefined;
   }
 
-  // A marker moves with its row; once the row is trimmed away it is disposed and its line is -1.
+  // A marker moves with its row. Once the row is trimmed, the marker is disposed and its line is -1.
   #firstUntaken(): number {
     return this.#lastScrolled ? this.#lastScrolled.line + 1 : 0;
   }
@@ -158,14 +158,14 @@ export class RecordingText implements Disposable {
     return screenOf(this.#terminal.buffer.normal, { read: this.#read, unfinished: this.#unfinished });
   }
 
-  // A line that a follower has already been given is not given again when it scrolls off or at the end.
+  // Skips a line that a follower already received, when it scrolls off or at the end.
   #give(line: string): void {
     const index = this.#given.indexOf(line);
     if (index === -1) this.#put(line);
     else this.#given.splice(0, index + 1);
   }
 
-  // Empty lines wait for one that is not: so there are none at the end, whoever took what when.
+  // Holds empty lines back until a non-empty line follows, so that the output never ends in empty lines.
   #put(line: string): void {
     if (line === "") {
       this.#blanks++;
@@ -178,7 +178,7 @@ export class RecordingText implements Disposable {
   #openTerminal(columns: number, rows: number): Terminal {
     const terminal = openEmulator({ columns, rows, scrollback: SCROLLBACK });
     const { parser, buffer } = terminal;
-    // Nothing scrolls off while the alternate screen is up, and a row's place cannot be marked then.
+    // Nothing scrolls off on the alternate screen, and its rows cannot be marked.
     parser.registerCsiHandler({ prefix: "?", final: "h" }, (modes) => {
       if (namesAlternate(modes)) this.#takeScrolled();
       return false;
@@ -189,7 +189,7 @@ export class RecordingText implements Disposable {
       }
       return false;
     });
-    // A full reset replaces the buffers, and the scrollback with them.
+    // A full reset replaces the buffers and the scrollback.
     parser.registerEscHandler({ final: "c" }, () => {
       this.#takeScrolled();
       this.#lastScrolled = undefined;
@@ -213,7 +213,7 @@ export class RecordingText implements Disposable {
   }
 }
 
-/** How much has been said outside the alternate screen: equal before and after means nothing was added. */
+/** The amount of output outside the alternate screen. Equal before and after means that nothing was added. */
 type Said = { lines: number; last: string };
 
 type Screen = { lines: string[]; cursor: number };
@@ -227,7 +227,7 @@ function* rows(buffer: IBuffer, of: { from: number; to: number; read: RowReader 
   }
 }
 
-// The lines of a screen, the first of them with what of it has scrolled off already, and which of them the cursor is in.
+// Returns the lines of a screen and the index of the cursor's line. The first line includes its part that has already scrolled off.
 function screenOf(buffer: IBuffer, { read, unfinished }: { read: RowReader; unfinished?: string | undefined }): Screen {
   const lines = unfinished === undefined ? [] : [unfinished];
   let row = 0;

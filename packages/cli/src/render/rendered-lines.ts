@@ -1,26 +1,26 @@
 import { RecordingText, type RowReader } from "./recording-text.ts";
 
 export interface SizeFrom {
-  /** From this byte on. */
+  /** First byte with this size. */
   offset: number;
   columns: number;
   rows: number;
 }
 
-/** What is left of a line, or of an escape sequence, whose beginning was deleted is worth nothing. */
+/** Longest remainder to drop of a line or escape sequence whose beginning was deleted. */
 const TORN_LINE = 4096;
 
 const UNKNOWN_SIZE = { columns: 120, rows: 40 };
 
-/** The lines of a recording, or of its end from a byte on; the terminal's size changes at its byte. */
+/** The lines of a recording, or of its end from a given byte. The terminal is resized at the recorded bytes. */
 export class RenderedLines implements Disposable {
   readonly #text: RecordingText;
   readonly #sizes: SizeFrom[];
   #offset: number;
-  /** How much of a torn line may still be left out. */
+  /** Remaining bytes of a torn line that may be dropped. */
   #torn: number;
 
-  /** `torn`: what was before `from` has been deleted, and its last line may be cut in two. */
+  /** `torn`: output before `from` was deleted, so the first line may be incomplete. */
   constructor(options: { sizes: readonly SizeFrom[]; from: number; row?: RowReader; torn?: boolean }) {
     const { sizes, from } = options;
     const first = sizes.filter(({ offset }) => offset <= from).at(-1) ?? UNKNOWN_SIZE;
@@ -45,7 +45,7 @@ export class RenderedLines implements Disposable {
     this.#offset += rest.length;
   }
 
-  /** One without an end that is near is shown as it goes on: a program that draws may never end a line. */
+  /** Drops the rest of a torn line. A long one is shown after all: a program that draws may never end a line. */
   #afterTorn(bytes: Uint8Array): Uint8Array {
     const looked = bytes.subarray(0, this.#torn);
     const end = looked.indexOf(10);
@@ -53,7 +53,7 @@ export class RenderedLines implements Disposable {
     return bytes.subarray(end < 0 ? looked.length : end + 1);
   }
 
-  /** What comes next is at this offset: on a line of its own, in the size that the terminal has there. */
+  /** Continues at this offset, on a new line and in the terminal's size there. */
   skip(to: number): void {
     this.#text.breakOff();
     const passed = this.#sizes.filter(({ offset }) => offset <= to);
@@ -64,13 +64,13 @@ export class RenderedLines implements Disposable {
     this.#torn = TORN_LINE;
   }
 
-  /** Something was never recorded here. Everything before it, as it stands, then comes before everything after it. */
+  /** Output was never recorded here. Returns everything before this point, so that it precedes everything after it. */
   breakOff(): string[] {
     this.#text.breakOff();
     return this.#text.scrolled();
   }
 
-  /** What cannot change any more; when following, what stands still is given too. */
+  /** Lines that cannot change any more. With `follow`, also lines that are at rest. */
   ready({ follow, atRest }: { follow: boolean; atRest: boolean }): string[] {
     return follow ? this.#text.settled({ atRest }) : this.#text.scrolled();
   }

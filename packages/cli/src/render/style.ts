@@ -1,8 +1,8 @@
-// How the cells of a row look: runs of text of one style. A style is three numbers, so that comparing two neighbours costs nothing.
+// The style of a row's cells, as runs of text. A style is three numbers, so that comparing neighbours is cheap.
 import type { IBufferCell, IBufferLine } from "@xterm/headless";
 
 export interface Style {
-  /** DEFAULT, or where the colour is from (PALETTE, TRUE_COLOR) and which it is. */
+  /** DEFAULT, or the colour's source (PALETTE, TRUE_COLOR) with its value. */
   foreground: number;
   background: number;
   attributes: number;
@@ -10,7 +10,7 @@ export interface Style {
 
 export interface Run extends Style {
   text: string;
-  /** Where in the row it begins. */
+  /** Column in the row where the text begins. */
   column: number;
 }
 
@@ -27,15 +27,15 @@ export const INVISIBLE = 32;
 export const STRIKETHROUGH = 64;
 export const OVERLINE = 128;
 
-/** What still shows where there is no character. */
+/** Attributes that show on an empty cell. */
 const VISIBLE_WHEN_EMPTY = UNDERLINE | INVERSE | STRIKETHROUGH | OVERLINE;
 
-/** The runs of a row up to `columns`. Cells that were never written and look like nothing are left out at the row's end. */
+/** The runs of a row up to `columns`. Unwritten cells at its end are left out unless their style is visible. */
 export function runsOf(row: IBufferLine, columns = row.length): Run[] {
   const runs: Run[] = [];
   let run: Run | undefined;
   let cell: IBufferCell | undefined;
-  // Cells without a look of their own: they count only when another comes after them.
+  // Cells without a visible style, counted only if another cell follows.
   let empty = 0;
   for (let column = 0; column < Math.min(columns, row.length); column++) {
     cell = row.getCell(column, cell);
@@ -66,7 +66,7 @@ export function isPlain({ foreground, background, attributes }: Style): boolean 
   return foreground === DEFAULT && background === DEFAULT && attributes === 0;
 }
 
-/** Of a terminal's 256 colours, which one; or red, green and blue. */
+/** An index into the 256 colours, or red, green and blue. */
 export function colorParts(color: number): { palette: number } | { rgb: number } | undefined {
   if (color === DEFAULT) return undefined;
   return (color & TRUE_COLOR) === 0 ? { palette: color & 0xff } : { rgb: color & 0xffffff };

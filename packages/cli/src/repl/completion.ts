@@ -1,4 +1,4 @@
-/** What Tab offers: /commands and what goes behind them, and files behind an @. */
+/** Tab completion: /commands and their arguments, and files after an @. */
 import type { Desk } from "./desk.ts";
 import type { Candidates } from "./editor/editor.ts";
 import type { Files } from "./files.ts";

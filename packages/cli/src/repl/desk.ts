@@ -1,4 +1,4 @@
-/** What a /command has at hand: the conversation, the screen, and whoever leads both. */
+/** The environment of a /command: the conversation, the screen, and control over both. */
 import type { Conversation } from "@holdfast/contract/conversation-endpoints";
 import type { Context } from "../command.ts";
 import type { Paint } from "./paint.ts";
@@ -10,12 +10,12 @@ export interface Desk {
   readonly talk: Talk;
   readonly view: ConversationView;
   readonly paint: Paint;
-  /** As it was last heard of. */
+  /** The last known state. */
   readonly conversation: Conversation | undefined;
   print(lines: readonly string[]): void;
   say(text: string, options?: { steer?: boolean }): void;
   refresh(): Promise<Conversation>;
-  /** Entries as they look, apart from what goes on. */
+  /** Rendered entries of the last turns, separate from the current activity. */
   show(turns: number): Promise<string[]>;
   goTo(name: string): void;
   leave(): void;

@@ -1,7 +1,7 @@
-/** What a change does to a file, as lines with a sign before them. */
+/** A change to a file as lines with a sign. */
 import { inertLine, type Paint, STYLE } from "./paint.ts";
 
-/** Comparing costs the product of both: above it what differs is told as a whole. */
+/** Comparing costs the product of both lengths; above this limit all lines count as changed. */
 const MOST_COMPARED = 250_000;
 const AROUND = 2;
 
@@ -18,7 +18,7 @@ export function countChange(change: Change): { added: number; removed: number } 
   return { added: lines.filter(({ sign }) => sign === "+").length, removed: lines.filter(({ sign }) => sign === "-").length };
 }
 
-/** Of what is the same, only the lines around a change. */
+/** Of unchanged lines, shows only those around a change. */
 export function diffLines(change: Change, paint: Paint): string[] {
   const lines = compare(change);
   const isNear = lines.map((_, index) => lines.slice(Math.max(0, index - AROUND), index + AROUND + 1).some(({ sign }) => sign !== " "));
@@ -47,7 +47,7 @@ function compare(change: Change): Line[] {
   return [...same(before.slice(0, start)), ...middle, ...same(end === 0 ? [] : before.slice(-end))];
 }
 
-/** By the longest lines they have in common, in order. */
+/** Aligns by the longest common subsequence of lines. */
 function between(before: readonly string[], after: readonly string[]): Line[] {
   const removed = (texts: readonly string[]): Line[] => texts.map((text) => ({ sign: "-", text }));
   const added = (texts: readonly string[]): Line[] => texts.map((text) => ({ sign: "+", text }));

@@ -1,4 +1,4 @@
-/** Options that are given for a conversation that is there: each is applied, or refused by name. None is passed over. */
+/** Options for an existing conversation: each is applied, or refused by name. None is ignored. */
 import type { Conversation } from "@holdfast/contract/conversation-endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session";
@@ -8,11 +8,11 @@ import { isOver } from "../next-run.ts";
 import { plain } from "../plain.ts";
 import { environmentOf, groupsOf } from "../start-session.ts";
 
-/** A session keeps these from its start. */
+/** Settings that a session keeps from its start. */
 const KEPT = ["cwd", "worktree", "base", "workspace", "host", "restart", "memory", "recording-limit", "role", "objective"] as const;
 const KEPT_SWITCHES = ["no-setup", "no-report", "no-context", "trust"] as const;
 
-/** How long an agent may take to end before it is started with other variables. */
+/** Grace period for stopping an agent that restarts with other variables. */
 const GRACE_MS = 5000;
 
 export function refuseKept(flags: Flags, { session, args }: { session: Session; args: readonly string[] }): void {
@@ -28,7 +28,7 @@ function kept(what: string, again: string, { name, agent }: Session): HoldfastEr
   });
 }
 
-/** Whether its agent was started for this, and what people are to know of it. */
+/** Returns whether the agent was started by this call, and notes for the person. */
 export async function goOn(
   { client, flags }: Context,
   { session, turn }: Conversation,
@@ -53,7 +53,7 @@ export async function goOn(
   return { started: false, notes: [`its agent was restarted with ${Object.keys(env).join(", ")}`] };
 }
 
-/** The last step, so that a conversation that cannot be opened is in no new group; all or none of the groups. */
+/** Joins all groups or none. This is the last step, so that a conversation that cannot be opened joins no group. */
 export async function joinGroups({ client, flags }: Context, { id }: Session): Promise<void> {
   const joined: string[] = [];
   try {

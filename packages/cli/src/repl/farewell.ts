@@ -1,4 +1,4 @@
-/** What becomes of a conversation that somebody leaves, in a line for them; undefined: there is nothing to say. */
+/** A line about the conversation's future, printed on leaving; undefined if there is nothing to say. */
 import type { Context } from "../command.ts";
 import { isOver } from "../next-run.ts";
 import { plain } from "../plain.ts";
@@ -28,13 +28,13 @@ export async function farewell(
         : `${shown} keeps running. ${back}   Stop: ${holdfast} stop ${shown}`;
 }
 
-/** By whoever is at the other end of ssh, where somebody is. */
+/** The command as the local machine of an ssh call would write it. */
 function calledAs(): string {
   const machine = process.env.HOLDFAST_CALLED;
   return machine ? `holdfast -H ${plain(machine)}` : "holdfast";
 }
 
-/** Nothing was said: nothing is left. */
+/** Without any message, the conversation is removed. */
 async function forget({ client }: Context, ref: string): Promise<undefined> {
   await client.call("stopSession", { params: { ref }, body: { graceMs: 1000 } }).catch(() => {});
   await client.call("removeSession", { params: { ref } }).catch(() => {});

@@ -1,4 +1,4 @@
-/** Files of a directory, for @: those that git knows or would, else what is there and not hidden. */
+/** Files of a directory, for @ completion: tracked and untracked files in git, otherwise all files that are not hidden. */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { runGit } from "@holdfast/platform/git/command";
@@ -6,7 +6,7 @@ import { runGit } from "@holdfast/platform/git/command";
 const MOST_FILES = 20_000;
 const GIT_MS = 2000;
 
-/** A key press must not read the disk each time. */
+/** Caches the list, so that not every key press reads the disk. */
 const FRESH_MS = 5000;
 
 const IGNORED: ReadonlySet<string> = new Set(["node_modules", "__pycache__", "target", "dist"]);
@@ -19,7 +19,7 @@ export class Files {
     this.#directory = directory;
   }
 
-  /** Those that may be meant: that begin so first, then those whose name does, then those that have it in them. */
+  /** Matching files: path prefixes first, then name prefixes, then other matches. */
   async matching(words: string, most = 50): Promise<string[]> {
     const files = await this.#all();
     const rank = (file: string) =>

@@ -1,9 +1,9 @@
 /**
- * The bottom of the terminal: rows that are drawn again and again (what is being said, the status, the line that is typed), below a text that is
- * written once and scrolls away as any program's does, into the terminal's own history.
+ * The bottom of the terminal: rows that are redrawn (the current answer, the status, the input line), below text that is written once and
+ * scrolls into the terminal's own history.
  *
- * Each frame is one write: the old rows are erased, what is done is written in their place, the new rows below it. Rows fit the width they were
- * drawn for; where the terminal has become narrower since, it has broken them, and so many more are erased.
+ * Each frame is one write: it erases the old rows, writes finished lines in their place, and the new rows below. Rows fit the width they were
+ * drawn for. If the terminal has become narrower since, it has wrapped them, and accordingly more rows are erased.
  */
 import { widthOf } from "../table.ts";
 
@@ -15,7 +15,7 @@ export interface Output {
 
 export interface FootView {
   rows: string[];
-  /** Where the cursor stands, counted from the first of the rows. */
+  /** The cursor's position, counted from the first row. */
   cursor: { row: number; column: number };
 }
 
@@ -30,7 +30,7 @@ export class Foot {
     this.#output = output;
   }
 
-  /** `lines` are done; `view` is as it looks now. */
+  /** Writes finished `lines`, then draws `view`. */
   draw(lines: readonly string[], view: FootView): void {
     const { columns, rows: height } = this.#output;
     const dropped = Math.max(0, view.rows.length - Math.max(1, height - 1));
@@ -43,13 +43,13 @@ export class Foot {
     this.#shown = { rows, cursor };
   }
 
-  /** Takes it away, for something else to be written where it was. */
+  /** Removes the rows, so that other output can take their place. */
   clear(): void {
     this.#output.write(this.#erase());
     this.#shown = { rows: [], cursor: { row: 0, column: 0 } };
   }
 
-  /** An empty screen. What it showed has scrolled away, or will be written again. */
+  /** Clears the screen. Its content has scrolled away, or will be written again. */
   wipe(): void {
     this.#output.write("\x1b[H\x1b[2J");
     this.#shown = { rows: [], cursor: { row: 0, column: 0 } };
@@ -72,12 +72,12 @@ export function widthOfRow(row: string): number {
   return widthOf(row.replace(STYLE, ""));
 }
 
-/** A row that does not fit is cut off: it would take two, and be erased as one. */
+/** Cuts a row that does not fit: it would take two rows, but be erased as one. */
 function cutRow(row: string, columns: number): string {
   if (widthOfRow(row) <= columns) return row;
   let width = 0;
   let kept = "";
-  // Every second part is a style.
+  // Odd parts are styles.
   for (const [index, part] of row.split(STYLE).entries()) {
     if (index % 2 === 1) {
       kept += part;

@@ -1,6 +1,6 @@
 /**
- * One turn, for scripts: the words in, the answer out, and an exit code. Nothing but the answer is on standard output. What was started for it is
- * stopped again; the conversation stays, and can be gone on with by its name.
+ * One turn, for scripts: takes a message, prints the answer, and returns an exit code. Only the answer goes to standard output. An agent started
+ * for this turn is stopped; the conversation stays, and can be continued by its name.
  */
 
 import { NEAR_LIMIT, nearText, reachedText } from "@holdfast/contract/amounts";
@@ -30,9 +30,9 @@ interface Answer {
   reason: TurnEnd;
   error: Failure | undefined;
   usage: Usage | undefined;
-  /** The conversation itself has said something of the budget. */
+  /** True if the conversation itself reported on the budget. */
   budgetTold: boolean;
-  /** It was to be answered by a model, or in a mode, that the agent does not have. */
+  /** Set if the agent does not have the requested model or mode. */
   refusal: HoldfastError | undefined;
 }
 
@@ -51,7 +51,7 @@ export async function answerOnce(context: Context, wanted: Wanted, text: string)
     return 0;
   } finally {
     if (refused) await discard(context, opened);
-    // Whoever reads the answer on a terminal has seen what became of it.
+    // A person who reads the answer on a terminal has viewed the result.
     if (!refused) await tellViewed(context, talk.id);
     if (opened.started && !refused)
       await context.client.call("stopSession", { params: { ref: talk.id }, body: { graceMs: 2000 } }).catch(() => {});
@@ -67,7 +67,7 @@ async function oneTurn(context: Context, { talk, opened }: { talk: Talk; opened:
   const printer = context.json ? undefined : new AnswerPrinter();
   const answer: Answer = { text: "", reason: "interrupted", error: undefined, usage: undefined, budgetTold: false, refusal: undefined };
   const over = new AbortController();
-  /** Told behind the answer, whose line they would break. */
+  /** Printed after the answer, so as not to break its line. */
   const notes: string[] = [];
   let wasText = false;
   let hasBegun = false;
@@ -102,7 +102,7 @@ async function oneTurn(context: Context, { talk, opened }: { talk: Talk; opened:
   await followed;
   await printer?.end();
   notes.forEach(tellNote);
-  // Nobody waits for it any more.
+  // Withdraw a message that started no turn; nothing waits for it any more.
   if (!hasBegun) await talk.takeBack(message).catch(() => {});
   return answer;
 }
@@ -111,13 +111,13 @@ function tellNote(text: string): void {
   process.stderr.write(`holdfast: ${plain(text)}\n`);
 }
 
-/** Words that never begin a turn have no end of one either. */
+/** Throws if the message failed to start a turn, because then no turn end follows. */
 async function watchMessage(talk: Talk, id: string, over: AbortController): Promise<void> {
   while (!over.signal.aborted) {
     const message = await talk.message(id, 4000, over.signal).catch(() => undefined);
     if (message?.state === "failed" && message.turnStartedAt === null) throw (await import("../message-text.ts")).outcome(message);
     if (message && message.state !== "queued" && message.state !== "injecting") break;
-    // Of a daemon that is gone it is not asked without a pause.
+    // Pause, so as not to poll a missing daemon in a tight loop.
     await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
   }
   await new Promise<void>((resolve) => {
@@ -126,7 +126,7 @@ async function watchMessage(talk: Talk, id: string, over: AbortController): Prom
   });
 }
 
-/** The first one cancels, and what came stays; the second one is nobody's but the shell's. */
+/** The first Ctrl+C cancels the turn and keeps the output so far; the second ends the process. */
 function onInterrupt(talk: Talk): Disposable & { readonly wasAsked: boolean } {
   let wasAsked = false;
   const cancel = () => {
@@ -148,7 +148,7 @@ async function tellAsked(talk: Talk, asked: Extract<Entry, { type: "approval_ask
   process.stderr.write(`holdfast: permission requested: ${describeAsk(asked)}; allow it${how}\n`);
 }
 
-/** For a terminal as it looks best there; for a pipe as it was said. */
+/** Renders markdown on a terminal; writes the plain text to a pipe. */
 class AnswerPrinter {
   readonly #painted = hasColor();
   readonly #markdown = process.stdout.isTTY
@@ -192,8 +192,8 @@ function shapeOf({ id, name }: Session, { text, reason, error, usage }: Answer) 
 }
 
 /**
- * A turn that its budget has ended names the limit, and so does one that passed it with its last word: most agents tell their use only then. Only a
- * limit of turns leaves the last turn that it allows a good end.
+ * Returns an error that names the limit, for a turn that its budget ended or that exceeded it at its end: most agents report usage only then.
+ * The last turn that a turn limit allows still succeeds.
  */
 async function budgetFailure(talk: Talk, { reason, budgetTold }: Answer): Promise<HoldfastError | undefined> {
   const { session } = await talk.now().catch(() => ({ session: undefined }));
@@ -238,7 +238,7 @@ function failureOf({ name }: Session, { reason, error }: Answer): HoldfastError 
   }
 }
 
-/** What keeps it does not know what people call it. */
+/** The daemon's hint has NAME in place of the session's name. */
 function hintOf(name: string, error: Failure | undefined): string | undefined {
   return error?.hint?.replaceAll("NAME", plain(name));
 }

@@ -1,4 +1,4 @@
-/** Which conversation is meant, and that it is there: one that runs, the next run of one that has ended, or a new one. */
+/** Finds or starts the wanted conversation: a running one, the next run of an ended one, or a new one. */
 import type { Conversation } from "@holdfast/contract/conversation-endpoints";
 import type { AgentInfo } from "@holdfast/contract/endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
@@ -11,44 +11,44 @@ import { trusting } from "../trusting.ts";
 import { goOn, joinGroups, refuseKept } from "./existing.ts";
 
 export interface Wanted {
-  /** One that is there. */
+  /** Reference to an existing conversation. */
   existing?: string | undefined;
-  /** Where there is none of that name, an agent of it is meant. */
+  /** If no conversation has this name, take the name as an agent. */
   orAgent?: boolean | undefined;
-  /** What it is called, whether it is there or not. */
+  /** The conversation's name, existing or new. */
   name?: string | undefined;
   agent?: string | undefined;
   persona?: string | undefined;
   model?: string | undefined;
   mode?: string | undefined;
-  /** The options of the command line were about another one. */
+  /** The command line's options belong to another conversation; ignore them. */
   asItIs?: boolean | undefined;
-  /** A person talks to it here. */
+  /** A person is at the terminal. */
   attended?: boolean | undefined;
-  /** Words for the agent's command. */
+  /** Arguments for the agent's command. */
   args?: readonly string[] | undefined;
 }
 
 export interface Opened {
   session: Session;
   conversation: Conversation | undefined;
-  /** It is new. */
+  /** The conversation is new. */
   created: boolean;
-  /** Its agent was started for this: it is new, or had ended. */
+  /** The agent was started by this call: the conversation is new, or had ended. */
   started: boolean;
-  /** What people are to know of how it was opened. */
+  /** Notes for the person about how the conversation was opened. */
   notes: string[];
-  /** A model or a mode was asked for by name, so another one must not answer in its place. */
+  /** A model or a mode was given by name, so no other may answer instead. */
   insists: boolean;
 }
 
-/** Why a new conversation is refused: its agent does not offer what was asked for by name. */
+/** Returns the reason to refuse a new conversation: its agent does not offer the named model or mode. */
 export function refusalIn({ created, insists }: Pick<Opened, "created" | "insists">, entry: Entry): HoldfastError | undefined {
   if (!created || !insists || entry.type !== "note" || entry.about !== "not_set") return undefined;
   return new HoldfastError("not_offered", plain(entry.text), { hint: "choose one of those, or leave out --model and --mode" });
 }
 
-/** A conversation that was refused before anything was said leaves nothing behind. */
+/** Removes a conversation that was refused before its first message. */
 export async function discard({ client }: Context, { session }: Opened): Promise<void> {
   const params = { ref: session.id };
   await client.call("stopSession", { params, body: { graceMs: 2000 } }).catch(() => {});
@@ -96,7 +96,7 @@ async function join(context: Context, ref: string, wanted: Wanted): Promise<Open
       await client.call("setConversation", { params: { ref: session.id }, body: { model, mode } });
     if (!wanted.asItIs) await joinGroups(context, session);
   } catch (error) {
-    // It was started for nothing.
+    // Do not leave an agent running that was started only for this.
     if (started) await client.call("stopSession", { params: { ref: session.id }, body: { graceMs: 2000 } }).catch(() => {});
     throw error;
   }
@@ -131,10 +131,10 @@ async function begin(context: Context, wanted: Wanted): Promise<Opened> {
   return { session, conversation: undefined, created: true, started: true, notes: [], insists };
 }
 
-/** They are always there. */
+/** Built-in agents, always available. */
 const OURS: ReadonlySet<string> = new Set(["demo", "model"]);
 
-/** Where nobody said which: the one that is there, beside our own. */
+/** The default agent: the only available one besides the built-in agents. */
 async function onlyAgent({ client }: Context): Promise<string> {
   const { agents } = await client.call("listAgents", { query: { path: process.env.PATH, home: process.env.HOME } });
   const able = agents.filter(({ structured }) => structured !== null).map(({ name }) => name);

@@ -1,4 +1,7 @@
-/** What was said here and is not in the transcript yet: it is shown as waiting, and what becomes of it is watched. One leaves after the other. */
+/**
+ * Messages typed here that are not in the transcript yet. They are shown as waiting, and their delivery is followed. They are sent one after
+ * another.
+ */
 import type { Message } from "@holdfast/contract/message";
 import { newMessageId, type Talk } from "./talk.ts";
 
@@ -6,19 +9,19 @@ export interface Said {
   readonly id: string;
   readonly text: string;
   readonly steer: boolean;
-  /** What it waits for, where somebody knows. */
+  /** The reason for the wait, if known. */
   why: string | null;
 }
 
 export interface OutboxOwner {
   onChange(): void;
-  /** Under which name it was said. */
+  /** Reports the principal that sent it. */
   onTaken(message: Message): void;
-  /** It was not said after all. */
+  /** The message was not delivered. */
   onFailed(said: Said, error: unknown): void;
 }
 
-/** Of one request; then it is asked again, of the next daemon if need be. */
+/** Wait of one request; then it is repeated, with the next daemon if needed. */
 const ONE_WAIT_MS = 4000;
 const AGAIN_MS = 50;
 const HELD_MS = 1000;
@@ -30,11 +33,11 @@ export class Outbox {
   #sending: Promise<void> = Promise.resolve();
   #talk: Promise<Talk>;
 
-  /** `talk`: when it is there. */
+  /** `talk` resolves once the conversation is open. */
   constructor(talk: Promise<Talk>, owner: OutboxOwner) {
     this.#owner = owner;
     this.#talk = talk;
-    // Whoever opens it tells why.
+    // The caller that opens the conversation reports the error.
     talk.catch(() => {});
   }
 
@@ -48,19 +51,19 @@ export class Outbox {
     this.#sending = this.#sending.then(() => this.#send(said));
   }
 
-  /** It is in the transcript. */
+  /** The message is in the transcript. */
   arrived(id: string): void {
     const index = this.#waiting.findIndex((said) => said.id === id);
     if (index >= 0) this.#waiting.splice(index, 1);
   }
 
-  /** Nothing is watched any more; what was sent stays sent. */
+  /** Stops following; sent messages stay sent. */
   close(): void {
     this.#waiting.length = 0;
     this.#closed.abort();
   }
 
-  /** What no turn has begun with yet is taken back; whether there was anything. */
+  /** Withdraws messages that no turn has begun with. True if there were any. */
   async takeBack(): Promise<boolean> {
     const [...all] = this.#waiting;
     const talk = await this.#talk;
@@ -95,9 +98,9 @@ export class Outbox {
       said.why = message.state === "queued" ? message.why : null;
       this.#owner.onChange();
       if (message.state !== "queued" && message.state !== "injecting") return;
-      // That the daemon is gone is told by whoever follows the transcript.
+      // The follower of the transcript reports a missing daemon.
       message = await talk.message(said.id, ONE_WAIT_MS, this.#closed.signal).catch(() => message);
-      // One that waits for the next run is told of at once, each time.
+      // A message held for the next run is answered at once each time.
       await new Promise((resolve) => setTimeout(resolve, message.held ? HELD_MS : AGAIN_MS));
     }
   }

@@ -1,11 +1,14 @@
-/** Text with a style, and rows of it. What an agent says becomes text here; only what is painted has escape sequences, and they are ours. */
+/**
+ * Text with styles, and rows of it. An agent's output becomes plain text here; only painted text has escape sequences, and all of them are
+ * Holdfast's.
+ */
 import { plain } from "../plain.ts";
 
-/** Parameters of SGR: `1` bold, `1;36` bold and cyan; empty: as it is. */
+/** SGR parameters: `1` bold, `1;36` bold and cyan; empty for none. */
 export interface Span {
   text: string;
   sgr: string;
-  /** Where in its source the text begins; a row that begins inside it begins that much further on. */
+  /** Offset of the text in its source. A row that begins inside it adds its own offset. */
   at: number;
 }
 
@@ -25,7 +28,7 @@ export const STYLE = {
   title: "1;4",
 } as const;
 
-/** How text is put on the screen: with styles, or, for a terminal that wants none, without. */
+/** Renders text with styles, or without them for a terminal without colours. */
 export type Paint = (sgr: string, text: string) => string;
 
 export function painter(isColoured: boolean): Paint {
@@ -41,12 +44,12 @@ const TEXT = String.raw`(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(
 const CHARSET = String.raw`\x1b[()#][0-9A-Za-z]`;
 const SEQUENCE = new RegExp(`${CONTROL}|${TEXT}|${CHARSET}`, "g");
 
-/** A line of somebody else's text: escape sequences are left out, what is left of broken ones cannot do anything. */
+/** Makes a line of another program's text inert: removes escape sequences, and disarms broken ones. */
 export function inertLine(line: string): string {
   return plain(line.replace(SEQUENCE, "").replace(/\r$/, "").replaceAll("\t", "    "));
 }
 
-/** Of something that a program drew: of what was written over itself, the last. */
+/** Makes a program's output inert. Of a line overwritten by carriage returns, keeps the last version. */
 export function inertLines(text: string): string[] {
   const lines = text.replace(/\r\n/g, "\n").split("\n");
   if (lines.at(-1) === "") lines.pop();

@@ -1,10 +1,9 @@
 /**
- * A conversation on a terminal. The prompt is there at once; the daemon, the agent and what was said before come as they come, and what is typed
- * meanwhile waits in order.
+ * A conversation on a terminal. The prompt appears at once; the daemon, the agent and earlier entries follow as they arrive. Messages typed
+ * meanwhile wait in order.
  *
- * Three things run side by side and only ever change what is to be seen: keys, entries of the transcript, and what the daemon answers. What was
- * said leaves through the outbox and is seen again as an entry of the transcript, as what others say is: the transcript is the one order of
- * things.
+ * Three sources run side by side and only change the view: keys, transcript entries, and answers of the daemon. A message leaves through the
+ * outbox and returns as an entry of the transcript, like the messages of others. The transcript is the only order of events.
  */
 import { join } from "node:path";
 import { reachedText } from "@holdfast/contract/amounts";
@@ -37,16 +36,16 @@ import { type Followed, Talk } from "./talk.ts";
 import { type Streams, TalkTerminal } from "./terminal.ts";
 import { type Ask, ConversationView } from "./view.ts";
 
-/** Of a conversation that one comes back to. */
+/** Turns shown of a conversation that is continued. */
 const LAST_TURNS = 3;
 
-/** A key that was meant for the text must not allow what has just come up. */
+/** A key meant for the input line must not answer a request that has just appeared. */
 const GUARD_MS = 500;
 
-/** Who leaves before the conversation was there does not wait for it longer than this. */
+/** Longest wait on leaving, if the conversation is not open yet. */
 const LATE_MS = 3000;
 
-/** `first`: what is said at once. */
+/** `first`: a message sent at once. */
 export async function talk(context: Context, wanted: Wanted, first?: string, streams: Streams = STANDARD): Promise<number> {
   const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
   const isDumb = process.env.TERM === "dumb";
@@ -61,7 +60,7 @@ export async function talk(context: Context, wanted: Wanted, first?: string, str
 
 const STANDARD: Streams = { input: process.stdin, output: process.stdout };
 
-/** Inside a run the session chats, unless its user says that they do. */
+/** Inside a run the session chats, unless its user acts as the owner. */
 function isPerson(): boolean {
   return !process.env.HOLDFAST_RUN || actingIn(process.env).as === "owner";
 }
@@ -83,12 +82,12 @@ class Repl implements Desk, Followed {
   #files: Files | undefined;
   readonly #names: SessionNames;
   #following = new AbortController();
-  /** With a token it is known only once something was said. */
+  /** With a token, known only after the first message. */
   #me = actingIn(process.env).token ? "" : `user:${userName()}`;
   #notice: string | undefined;
   #trouble: string | undefined;
   #seenTurns = 0;
-  /** A Ctrl+C was the last key. */
+  /** True if the last key was Ctrl+C. */
   #armed = false;
 
   constructor(context: Context, wanted: Wanted, streams: Streams) {
@@ -119,7 +118,7 @@ class Repl implements Desk, Followed {
     this.#stage.draw();
   }
 
-  /** Until it is left; what goes wrong for good is thrown once the terminal is as it was. */
+  /** Runs until the person leaves. Throws a fatal error once the terminal is restored. */
   async run(): Promise<number> {
     let code: number;
     let waits = false;
@@ -185,7 +184,7 @@ class Repl implements Desk, Followed {
     this.#talk = undefined;
     this.#opening = this.#open({ existing: name, asItIs: true }).catch((error: unknown) => {
       this.#tell(error);
-      // Nobody is thrown out for a slip: it goes on where it was.
+      // After a failed switch, return to the previous conversation.
       return this.#open({ existing: before, asItIs: true });
     });
     this.#opening.catch(this.#left.reject);
@@ -197,7 +196,7 @@ class Repl implements Desk, Followed {
     this.#left.resolve(0);
   }
 
-  /** Who speaks is asked for first, where that is not known. */
+  /** Looks up an unknown sender's name before showing the entry. */
   onEntry({ entry }: PlacedEntry): void | Promise<void> {
     if (this.#names.knows(entry)) return this.#show(entry);
     return this.#names.learn(entry).then(() => this.#show(entry));
@@ -214,7 +213,7 @@ class Repl implements Desk, Followed {
     if (entry.type === "turn_ended" || entry.type === "note" || entry.type.startsWith("usage")) void this.refresh().catch(() => {});
   }
 
-  /** The conversation is given up: nothing was said in it. */
+  /** Discards the conversation if it was refused; nothing was said in it. */
   #isRefused(entry: Entry): boolean {
     const refusal = this.#opened && refusalIn(this.#opened, entry);
     if (!this.#opened || !refusal) return false;
@@ -268,7 +267,7 @@ class Repl implements Desk, Followed {
     });
   }
 
-  /** Said again as it is, it would be refused again where the budget is used up: then it stays in the history only. */
+  /** Puts a refused message back into the input line. With a spent budget it would be refused again, so it stays only in the history. */
   async #giveBack(text: string, error: unknown): Promise<void> {
     const isSpent = HoldfastError.from(error).code === "budget_spent" || (await this.#budgetIsSpent());
     if (isSpent) this.print([this.paint(STYLE.dim, `  not sent: ${inertLine(text.split("\n")[0] ?? "")} (press Up to get it back)`)]);
@@ -364,7 +363,7 @@ class Repl implements Desk, Followed {
     } else this.say(text.replace(/^\/\//, "/"));
   }
 
-  /** The first one cancels what goes on, or empties the line; the next one leaves. */
+  /** The first Ctrl+C cancels the turn or clears the line; the next one leaves. */
   #interrupt(): void {
     const wasArmed = this.#armed;
     this.#armed = true;
@@ -398,8 +397,8 @@ class Repl implements Desk, Followed {
     const above = [...this.#view.live(), ...this.#waiting(columns), ...this.#question(columns)];
     if (this.#notice !== undefined) above.push(paint(STYLE.yellow, cut(this.#notice, columns)));
     const most = Math.max(0, rows - edited.rows.length - edited.menu.length - 3);
-    // Room between what was said and what is being typed. Nothing is below that: terminals do not agree on where the cursor is when rows
-    // below it are broken because they have become narrower.
+    // An empty row separates the conversation from the input. Nothing is drawn below the input: terminals disagree on the cursor's position when
+    // rows below it wrap after a resize.
     const below = [...edited.menu, this.#status(columns)].map((row) => paint(STYLE.dim, row));
     const shown = [...(most > 0 ? above.slice(-most) : []), "", ...below];
     return { rows: [...shown, ...edited.rows], cursor: { row: shown.length + edited.cursor.row, column: edited.cursor.column } };
@@ -407,7 +406,7 @@ class Repl implements Desk, Followed {
 
   #waiting(columns: number): string[] {
     return this.#outbox.waiting.map(({ text, why }) => {
-      // While it works, that is what it waits for.
+      // During a turn, the message simply waits for its end.
       const isPlain = why === null || this.#view.turn !== null;
       const state = this.#talk === undefined ? "waits" : isPlain ? "queued" : `queued, ${inertLine(why)}`;
       return this.paint(STYLE.dim, cut(`… ${state}: ${inertLine(text.split("\n")[0] ?? "")}`, columns));

@@ -1,4 +1,4 @@
-/** A conversation as a markdown file: who said what, which tools were used, what came of each turn. */
+/** A conversation as a markdown file: messages, tools, and the outcome of each turn. */
 import { randomBytes } from "node:crypto";
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
@@ -12,7 +12,7 @@ import { nameOf } from "./view.ts";
 export async function asMarkdown(session: Session, entries: AsyncIterable<PlacedEntry>): Promise<string> {
   const parts: string[] = [`# ${session.name}`, `A conversation with ${session.agent}, started ${session.createdAt}.`];
   let text = "";
-  /** Words of a person are the last part: what follows is the agent's. */
+  /** The last part was a person's message, so the agent's heading comes next. */
   let isAsked = false;
   const put = (part: string) => {
     if (isAsked) parts.push(`## ${session.agent}`);
@@ -63,7 +63,7 @@ function partOf(entry: Entry, titles: ReadonlyMap<string, string>): string | und
   }
 }
 
-/** Whole or not at all; what is there already is not written over. */
+/** Writes the file completely or not at all; never overwrites. */
 export function writeNew(file: string, text: string): string {
   const path = resolve(file.startsWith("~/") ? join(homedir(), file.slice(2)) : file);
   if (existsSync(path))

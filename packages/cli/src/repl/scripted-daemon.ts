@@ -1,4 +1,4 @@
-/** For tests: a daemon with conversations in memory, whose agents say what a test writes. Answers what the CLI asks, as the real one does. */
+/** For tests: a daemon with conversations in memory, whose agents say what a test writes. It answers the CLI like the real daemon. */
 import type { Approval } from "@holdfast/contract/approval";
 import type { Conversation, PlacedEntry } from "@holdfast/contract/conversation-endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
@@ -31,9 +31,9 @@ export class ScriptedDaemon {
     commands: [{ name: "compact", description: "Make the context smaller" }],
   };
   agents: { name: string; structured: string | null }[] = [{ name: "demo", structured: "/bin/demo" }];
-  /** What the next calls of an endpoint fail with. */
+  /** Errors for the next calls of an endpoint. */
   readonly failures = new Map<string, unknown[]>();
-  /** Whether what is said begins a turn at once. */
+  /** True if a message begins a turn at once. */
   takes = true;
   #wake = Promise.withResolvers<void>();
   #offset = 0;
@@ -81,7 +81,7 @@ export class ScriptedDaemon {
     this.#notify();
   }
 
-  /** Its streams break off, as when it dies; the next calls find its successor. */
+  /** Breaks its streams, as if it died; the next calls reach its successor. */
   die(): void {
     this.#cut.abort();
     this.#cut = new AbortController();

@@ -1,4 +1,4 @@
-/** The /commands of a conversation. What the agent has of its own is passed on to it; `//` says a text that begins with a slash. */
+/** The /commands of a conversation. The agent's own commands are passed on to it; `//` sends a text that begins with a slash. */
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Settings } from "@holdfast/contract/transcript";
 import { editDistance } from "@holdfast/platform/edit-distance";
@@ -16,12 +16,12 @@ import { asMarkdown, writeNew } from "./save.ts";
 export interface Slash {
   usage?: string;
   summary: string;
-  /** What may be meant behind it. */
+  /** Completion candidates for the argument. */
   words?(desk: Desk): string[] | Promise<string[]>;
   run(desk: Desk, argument: string): void | Promise<void>;
 }
 
-/** A slip of the keyboard, or two. */
+/** Most typos in a mistyped command that is recognized. */
 const SLIPS = 2;
 const HISTORY_TURNS = 10;
 
@@ -94,10 +94,10 @@ export const SLASHES: Readonly<Record<string, Slash>> = {
   sessions: { usage: "[NAME]", summary: "list conversations, or switch to another", words: conversationNames, run: sessions },
 };
 
-/** Other names that people know. */
+/** Aliases from other tools. */
 const ALIASES: Readonly<Record<string, string>> = { quit: "exit", q: "exit", "?": "help", session: "sessions", usage: "cost" };
 
-/** False: it is the agent's own, to be said as it is. */
+/** False if it is the agent's own command, to be sent unchanged. */
 export async function runSlash(desk: Desk, line: string): Promise<boolean> {
   const [, name = "", argument = ""] = /^\/(\S*)\s*([\s\S]*)$/.exec(line) ?? [];
   const known = Object.hasOwn(ALIASES, name) ? (ALIASES[name] as string) : name;
@@ -175,7 +175,7 @@ async function choose(desk: Desk, what: "mode" | "model", argument: string): Pro
   );
 }
 
-/** An agent that has just been started tells it in a moment. */
+/** A newly started agent reports its settings in a moment. */
 async function offered(desk: Desk): Promise<Settings | null> {
   for (const until = performance.now() + OFFER_MS; ; ) {
     const { settings } = await desk.refresh();
@@ -210,7 +210,7 @@ async function approve(desk: Desk, argument: string): Promise<void> {
     return;
   }
   if (!asked) {
-    // It came by another way than the conversation, and nobody has seen it here.
+    // The request did not come through the conversation, so nobody has seen it here.
     desk.print([...describeApproval(approval, Date.now()), desk.paint(STYLE.dim, "· answer it by its id, as shown above")]);
     return;
   }

@@ -1,20 +1,20 @@
 /**
- * When and what is drawn. Whoever changes something asks for a frame; there is one at most every FRAME_MS, and while something moves one for each
- * step of it. A terminal that is behind with what it was given gets the next frame when it has caught up, with all that came meanwhile.
+ * Decides when and what to draw. Every change asks for a frame. There is at most one frame per FRAME_MS, and one per step while something moves.
+ * A terminal that lags gets the next frame once it has caught up, with everything that came meanwhile.
  */
 import { Foot, type FootView, type Output } from "./foot.ts";
 
-/** Finer than anybody sees. */
+/** Shorter than a person can see. */
 const FRAME_MS = 16;
 const STEP_MS = 100;
 
-/** So much of what was written is kept for the screen to be drawn anew. */
+/** Lines kept to redraw the screen. */
 const RECENT_LINES = 500;
 
 export interface StageOptions {
   output: Output & { readonly ready: boolean };
   look(): FootView;
-  /** Whether the next frame differs by itself. */
+  /** True if the next frame differs without a change. */
   moves(): boolean;
 }
 
@@ -32,7 +32,7 @@ export class Stage implements Disposable {
     this.#foot = new Foot(options.output);
   }
 
-  /** Lines that are done. */
+  /** Prints finished lines. */
   print(lines: readonly string[]): void {
     this.#lines.push(...lines);
     this.change();
@@ -40,7 +40,7 @@ export class Stage implements Disposable {
 
   change(): void {
     if (this.#isClosed) return;
-    // One that was due later for its own sake comes now.
+    // Replaces an animation frame that is due later.
     clearTimeout(this.#frame);
     this.#frame = setTimeout(() => this.draw(), Math.max(0, this.#last + FRAME_MS - performance.now()));
   }
@@ -61,7 +61,7 @@ export class Stage implements Disposable {
     if (this.#options.moves()) this.#frame = setTimeout(() => this.draw(), STEP_MS);
   }
 
-  /** An empty screen, with what was written last. */
+  /** Clears the screen and prints the recent lines again. */
   redraw(): void {
     this.#foot.wipe();
     this.#lines.unshift(...this.#recent.slice(-this.#options.output.rows));
@@ -69,7 +69,7 @@ export class Stage implements Disposable {
     this.change();
   }
 
-  /** Makes way for something else on the terminal, until the next frame. */
+  /** Clears the rows for other output, until the next frame. */
   clear(): void {
     this.#foot.clear();
   }

@@ -1,4 +1,4 @@
-/** The last row: what the conversation has come to. What matters most comes first; what does not fit is left out from its end. */
+/** The status row of the conversation, most important parts first. Parts that do not fit are dropped from the end. */
 import { reachedText, useText } from "@holdfast/contract/amounts";
 import type { BudgetState, BudgetUse } from "@holdfast/contract/budget";
 import type { Session } from "@holdfast/contract/session";
@@ -11,7 +11,7 @@ import { nameOf } from "./view.ts";
 export interface Standing {
   session: Session | undefined;
   settings: Settings | null;
-  /** Turns that were seen here may be ahead of what the session says. */
+  /** Turns seen here may be ahead of the session's count. */
   turns: number;
   others: readonly string[];
   trouble: string | undefined;
@@ -38,7 +38,7 @@ export function statusParts({ session, settings, turns, others, trouble }: Stand
   ];
 }
 
-/** The limit that is used up first, as it looks now. */
+/** The limit with the largest used share. */
 function budgetPart({ limits, exceeded }: BudgetState): string[] {
   if (exceeded) return [`budget: ${reachedText(exceeded)}`];
   const share = ({ used, allowed }: BudgetUse) => (used ?? 0) / allowed;

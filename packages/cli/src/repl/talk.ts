@@ -1,6 +1,6 @@
 /**
- * One conversation, spoken to through the daemon. What is said has an id of its own before it leaves: sent again because a daemon died, it is the
- * same message. What happens is read from a cursor on: each entry once, whichever daemon tells it.
+ * One conversation, through the daemon. A message gets its id before it is sent, so a repetition after a daemon's death is the same message.
+ * Entries are read from a cursor, each once, whichever daemon serves them.
  */
 import { randomBytes } from "node:crypto";
 import type { Approval } from "@holdfast/contract/approval";
@@ -14,13 +14,13 @@ import { isOver, untilSession } from "../next-run.ts";
 
 export interface Followed {
   onEntry(placed: PlacedEntry): void | Promise<void>;
-  /** The daemon is gone; `undefined`: it is back. */
+  /** The daemon is gone; `undefined` when it is back. */
   onTrouble(why: string | undefined): void;
-  /** Its run is over, and no other has begun. */
+  /** The run has ended, and no other has begun. */
   onEnd(session: Session): void;
 }
 
-/** Until what was asked for is in the inbox: it is written down there as it is read. */
+/** Longest wait until a request from the transcript is in the inbox. */
 const INBOX_MS = 3000;
 const INBOX_EVERY_MS = 50;
 
@@ -41,7 +41,7 @@ export class Talk {
     return this.#context.client.call("getConversation", { params: this.#params });
   }
 
-  /** Also to a conversation that has ended: its next run begins with it. */
+  /** Also works for an ended conversation: the message starts its next run. */
   async say(text: string, options: { id?: string; steer?: boolean } = {}): Promise<Message> {
     const { id = newMessageId(), steer = false } = options;
     const send = () => this.#context.client.call("sendMessage", { params: this.#params, body: { text, id, steer } });
@@ -58,7 +58,7 @@ export class Talk {
     throw new HoldfastError("not_a_conversation", "it is no conversation: what was said was typed", { hint: `holdfast attach ${this.id}` });
   }
 
-  /** Starts its next run; one that runs already is no failure. */
+  /** Starts the next run. A session that already runs is not an error. */
   async resume(): Promise<void> {
     try {
       await this.#context.client.call("resumeSession", { params: this.#params, body: {} });
@@ -95,7 +95,7 @@ export class Talk {
     return this.#context.client.call("readTranscript", { params: this.#params, query: { turns } });
   }
 
-  /** All of it, from the first entry on. */
+  /** All entries, from the first on. */
   async *everything(): AsyncGenerator<PlacedEntry> {
     for (let after = "0.0"; ; ) {
       const page: { entries: PlacedEntry[]; cursor: string; more: boolean } = await this.#context.client.call("readTranscript", {
@@ -112,7 +112,7 @@ export class Talk {
     return (await this.#context.client.call("listApprovals", { query: { session: this.id } })).approvals;
   }
 
-  /** The approval in the inbox for what was asked in the transcript, as soon as it is there; never another. */
+  /** The approval for a request in the transcript, once it is in the inbox; never another one. */
   async approvalFor(ask: string): Promise<Approval | undefined> {
     const until = performance.now() + INBOX_MS;
     for (;;) {
@@ -126,7 +126,7 @@ export class Talk {
     return this.#context.client.call("answerApproval", { params: { id }, body: { decision, digest, ...(always ? { always } : {}) } });
   }
 
-  /** Until the signal aborts; also over the ends of runs, for another may begin. */
+  /** Follows until the signal aborts, across the ends of runs, because another may begin. */
   async follow(after: string, followed: Followed, signal: AbortSignal): Promise<void> {
     const patience = new Patience();
     let cursor = after;
@@ -158,7 +158,7 @@ export class Talk {
         await untilSession(this.#context, { id: this.id, name: session.name, signal, until: (now) => now.runs > session.runs });
       } catch (error) {
         if (signal.aborted) return;
-        // What goes wrong here is not mended by another daemon.
+        // An error in the callback is not fixed by another daemon.
         if (isTelling) throw error;
         inTrouble = true;
         followed.onTrouble("lost the daemon, reconnecting …");
@@ -172,7 +172,7 @@ function isCode(error: unknown, code: string): boolean {
   return error instanceof HoldfastError && error.code === code;
 }
 
-/** Of what may be asked again: a daemon that died over it is followed by another. */
+/** Repeats an idempotent request: a daemon that died is followed by another. */
 async function surely<T>(ask: () => Promise<T>): Promise<T> {
   const patience = new Patience();
   for (;;) {
@@ -187,7 +187,7 @@ async function surely<T>(ask: () => Promise<T>): Promise<T> {
 
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 
-/** As the daemon makes them: ten letters and digits, the first a letter. */
+/** The daemon's format: ten letters and digits, the first a letter. */
 export function newMessageId(): string {
   const [first = 0, ...rest] = randomBytes(10);
   return [ALPHABET[first % 26], ...rest.map((byte) => ALPHABET[byte % 32])].join("");

@@ -1,6 +1,6 @@
 /**
- * The terminal of whoever talks, for as long as they do: keys as they are pressed, pastes marked as such. Left as it was found whatever ends the
- * conversation: a key, a signal, an error, a suspension.
+ * The terminal of a conversation: raw keys, and marked pastes. Restored however the conversation ends: by a key, a signal, an error or a
+ * suspension.
  */
 import { emitKeypressEvents } from "node:readline";
 import type { Key } from "./editor/editor.ts";
@@ -11,22 +11,22 @@ const LEAVE = "\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?2026l";
 
 const SIGNALS = ["SIGHUP", "SIGINT", "SIGTERM"] as const;
 
-/** A signal to oneself arrives within this. */
+/** A signal to this process arrives within this time. */
 const STOPPED_MS = 50;
 
-/** After a lone Escape: a sequence that a slow line cut in two is longer on its way than a person waits for Escape to do something. */
+/** Wait after a lone Escape: longer than a slow line delays the rest of a sequence, shorter than a person notices. */
 const ESCAPE_MS = 100;
 
 export interface TerminalOwner {
   onKey(text: string | undefined, key: Key): void;
-  /** Its size has changed, or what it shows is gone. */
+  /** The size changed, or the screen's content is gone. */
   onResize(): void;
   onSignal(signal: NodeJS.Signals): void;
-  /** Something of this process wants to be said on standard error, which would be written across the rows that are drawn. */
+  /** Output on standard error, which would overwrite the drawn rows. */
   onStray(text: string): void;
 }
 
-/** Standard input and output; in a test what stands for them. */
+/** Standard input and output; replaced in tests. */
 export interface Streams {
   input: NodeJS.ReadableStream & { setRawMode(raw: boolean): unknown };
   output: NodeJS.WritableStream & { columns?: number; rows?: number; isTTY?: boolean; writableNeedDrain?: boolean };
@@ -61,7 +61,7 @@ export class TalkTerminal implements Output, Disposable {
     return this.#output.rows || 24;
   }
 
-  /** Not while the terminal is behind with what it was given, or is not ours. */
+  /** False while the terminal lags or is suspended. */
   get ready(): boolean {
     return this.#entered && !this.#output.writableNeedDrain;
   }
@@ -70,11 +70,11 @@ export class TalkTerminal implements Output, Disposable {
     this.#output.write(text);
   }
 
-  /** As Ctrl+Z does: the terminal is given back until somebody continues us. */
+  /** Suspends like Ctrl+Z: the terminal is released until the process continues. */
   suspend(): void {
     this.#leave();
     process.kill(process.pid, "SIGTSTP");
-    // Without a shell that could continue us, the kernel does not stop us.
+    // Without a shell that could continue the process, the kernel does not stop it.
     setTimeout(() => this.#entered || this.#disposed || this.#onContinue(), STOPPED_MS).unref();
   }
 

@@ -1,6 +1,6 @@
 /**
- * A conversation as a person sees it: entries go in, in their order; lines that are done come out, and what goes on now is asked for with each
- * frame. Whether an entry was read or has just been written makes no difference.
+ * Renders a conversation for a person. Entries go in, in order; finished lines come out. The rows of the current activity are drawn with each
+ * frame. Old entries and new ones are rendered alike.
  */
 import { changeLines, describeAsk } from "@holdfast/contract/described";
 import type { TurnEnd } from "@holdfast/contract/status";
@@ -16,11 +16,11 @@ export interface ViewOptions {
   width(): number;
   paint: Paint;
   painted: boolean;
-  /** Whose words need no name before them. */
+  /** The principal whose messages are shown without a name. */
   me(): string;
-  /** Of the session. */
+  /** The session's name. */
   name(): string;
-  /** Of another one that speaks in it. */
+  /** Returns the name of another session that writes to this one. */
   sessionOf?(principal: string): string | undefined;
   now(): number;
 }
@@ -28,7 +28,7 @@ export interface ViewOptions {
 export interface Ask {
   ask: string;
   title: string;
-  /** Since when it is on the screen. */
+  /** Time when the question appeared on the screen. */
   shownAt: number;
   canAlways: boolean;
 }
@@ -40,7 +40,7 @@ interface Thought {
 
 type Of<T extends Entry["type"]> = Extract<Entry, { type: T }>;
 
-/** Of what is asked for, so much is shown at once; all of it can be unfolded. */
+/** Longest permission request shown at once; `/approve show` shows all of it. */
 const MOST_ASKED = 30;
 
 export class ConversationView {
@@ -55,36 +55,36 @@ export class ConversationView {
   #turnAt = 0;
   #lastSaid: string | undefined;
   #people = new Set<string>();
-  /** What went wrong with the turn has been said. */
+  /** True once the turn's error has been shown. */
   #hasFailed = false;
-  /** Everything is shown as it comes, nothing folded. */
+  /** Shows everything in full, nothing folded. */
   unfolds = false;
 
   constructor(options: ViewOptions) {
     this.#options = options;
   }
 
-  /** The turn that runs, by the message that began it. */
+  /** The running turn, named by the message that began it. */
   get turn(): string | null {
     return this.#turn;
   }
 
-  /** What waits for leave, the longest first. */
+  /** Open approvals, oldest first. */
   get asks(): Ask[] {
     return [...this.#asks.values()];
   }
 
-  /** Who else has said something. */
+  /** Other people who have written a message. */
   get others(): string[] {
     return [...this.#people].filter((person) => person !== this.#options.me());
   }
 
-  /** The words that began the last turn. */
+  /** The message that began the last turn. */
   get lastSaid(): string | undefined {
     return this.#lastSaid;
   }
 
-  /** Lines that are done with it. */
+  /** Returns the lines that this entry finishes. */
   push(entry: Entry): string[] {
     switch (entry.type) {
       case "text":
@@ -99,7 +99,7 @@ export class ConversationView {
     }
   }
 
-  /** What goes on now, as it looks; each row fits the terminal. */
+  /** Returns rows of the current activity; each row fits the terminal. */
   live(): string[] {
     const { paint, now } = this.#options;
     const width = this.#options.width();
@@ -119,7 +119,7 @@ export class ConversationView {
     return rows;
   }
 
-  /** All of something that was folded; without a number the newest. */
+  /** Returns the full text of a folded item, by default the newest. */
   unfold(number = this.#folds.length): string[] | undefined {
     const fold = this.#folds[number - 1];
     if (!fold) return undefined;
@@ -155,7 +155,7 @@ export class ConversationView {
       case "note":
         return this.#noted(entry);
       default:
-        // Of a newer version.
+        // Entry type of a newer version.
         return [];
     }
   }
@@ -286,7 +286,7 @@ export class ConversationView {
   #failed({ message, hint, retry, code }: Of<"error">): string[] {
     const [first = "", ...more] = inertLines(message);
     this.#hasFailed = true;
-    // What is said next starts it again: that is told with its end.
+    // The next message restarts the agent; `onEnd` says so.
     const advice = code === "agent_ended" ? "" : (hint?.replaceAll("NAME", this.#options.name()) ?? ADVICE[code] ?? "");
     return [
       ...this.#wrapped(first, "✗ ", STYLE.red),
@@ -313,7 +313,7 @@ export class ConversationView {
   }
 }
 
-/** What is only for programs, or is seen elsewhere. */
+/** Notes for programs, or shown elsewhere. */
 const SILENT: ReadonlySet<string> = new Set(["opened", "commands"]);
 
 const ENDS: Readonly<Record<TurnEnd, string | undefined>> = {
@@ -326,7 +326,7 @@ const ENDS: Readonly<Record<TurnEnd, string | undefined>> = {
   interrupted: "the turn ended with its process; /retry sends the message again",
 };
 
-/** Where the agent itself gives none. */
+/** Advice for errors to which the agent adds none. */
 const ADVICE: Readonly<Record<string, string>> = {
   unauthenticated: "log in with the agent's own program or set its key, then try again",
   rate_limited: "wait a moment, then try again; or choose another model with /model",
@@ -344,7 +344,7 @@ function planRows(steps: Of<"plan">["steps"], paint: Paint): string[] {
   });
 }
 
-/** `user:alice` is alice; tokens and sessions say what they are. */
+/** Shortens `user:alice` to `alice`; tokens and sessions keep their prefix. */
 export function nameOf(principal: string): string {
   return plain(principal.replace(/^user:/, ""));
 }

@@ -1,22 +1,22 @@
 /**
- * The checklist in a markdown file, as bytes: which lines are items, where their boxes are, and which lines belong to each. The file is read
- * as Latin-1, a character for each byte, so that what is put back is what was there, whatever its encoding; only what a person or an agent
- * reads is decoded (`decoded`). For the same reason blanks are spaces and tabs here, and nothing else: other bytes may be half a character.
+ * Scans a markdown checklist as bytes: its items, the positions of their boxes, and the lines of each item. The file is read as Latin-1, one
+ * character per byte, so that writing it back preserves every byte in any encoding. Only text for a person or an agent is decoded (`decoded`).
+ * For the same reason blanks are only spaces and tabs here: any other byte may be half a character.
  *
- * Only the outermost boxes are items: what is indented below one, other boxes too, is part of it. Boxes in code and in comments are none.
+ * Only the outermost boxes are items. Indented lines below an item, including other boxes, belong to it. Boxes in code and comments are ignored.
  */
 
 export interface ScannedItem {
-  /** From 1. */
+  /** Line number, from 1. */
   line: number;
-  /** Where the character between the brackets is, from the beginning of the file. */
+  /** Offset of the character between the brackets, from the beginning of the file. */
   box: number;
   done: boolean;
-  /** Its line without the box, by which it is found again. */
+  /** The line without its box; identifies the item after edits. */
   key: string;
-  /** What marks it in its list: `-`, or `3.` in one with numbers. */
+  /** List marker: `-`, or `3.` in a numbered list. */
   marker: string;
-  /** What stands behind the box. */
+  /** Text after the box. */
   rest: string;
   body: Line[];
 }
@@ -24,7 +24,7 @@ export interface ScannedItem {
 export interface Line {
   number: number;
   text: string;
-  /** In a block of code: nothing in it means anything. */
+  /** Inside a code block, where nothing has a meaning. */
   code: boolean;
 }
 
@@ -32,13 +32,13 @@ export interface Scanned {
   /** Lines above the first item. */
   head: Line[];
   items: ScannedItem[];
-  /** Lines that look like an item and are none. */
+  /** Lines that look like an item but are not. */
   slips: Line[];
 }
 
 const BOM = "\u00ef\u00bb\u00bf";
 const ITEM = /^([ \t]*)([-*+]|\d{1,9}[.)])([ \t]+)\[([ xX])\](?:[ \t]+(.*))?$/;
-/** `- []`, `-[ ]`, `- [x ]`, `- [ ]text`: a box to a person. A link is not. */
+/** `- []`, `-[ ]`, `- [x ]`, `- [ ]text`: boxes to a person, but not valid. A link is not one. */
 const SLIP = /^([ \t]*)[-*+][ \t]*\[[ \t]*[xX]?[ \t]*\](?![([:])/;
 const FENCE = /^[ \t]*(`{3,}|~{3,})/;
 const HEADING = /^ {0,3}#{1,6}(?:[ \t]|$)/;
@@ -67,7 +67,7 @@ export function scan(bytes: string): Scanned {
       isOpen = true;
     } else if (item === undefined) scanned.head.push(line);
     else if (HEADING.test(text) && !code) isOpen = false;
-    // A paragraph that is not indented ends the list; what says something of the item counts wherever it stands.
+    // A paragraph that is not indented ends the list. Comments and turns belong to the item at any indentation.
     else if (isOpen && !(afterBlank && !blank && !code && indent <= item.indent && !isAbout(text))) item.body.push(line);
     else isOpen = false;
     if (!found && !code && !commented && SLIP.test(text) && (item === undefined || indent <= item.indent + 1)) scanned.slips.push(line);
@@ -76,7 +76,7 @@ export function scan(bytes: string): Scanned {
   return scanned;
 }
 
-/** What a person wrote, of bytes. */
+/** Decodes bytes to readable text. */
 export function decoded(bytes: string): string {
   return Buffer.from(bytes, "latin1").toString("utf8");
 }
@@ -109,7 +109,7 @@ function commentAfter(inComment: boolean, text: string): boolean {
   return opened > closed;
 }
 
-/** A tab is as wide as up to the next fourth column. */
+/** A tab advances to the next multiple of four columns. */
 function widthOf(blanks: string): number {
   let width = 0;
   for (const blank of blanks) width = blank === "\t" ? width + 4 - (width % 4) : width + 1;

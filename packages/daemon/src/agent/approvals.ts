@@ -1,32 +1,32 @@
-/** How an agent asks for leave and takes an answer that was not given on its screen, as data of its profile. */
+/** How an agent asks for permission and takes answers from outside its screen, as data of its profile. */
 import type { AskedFor } from "@holdfast/contract";
 import type { ScreenChannel } from "./dialog.ts";
 import type { StartDialog } from "./start-dialog.ts";
 
 export interface ApprovalChannels {
-  /** A hook that decides: it waits for the inbox. */
+  /** A hook that decides: it waits for an answer from the inbox. */
   hook?: HookChannel;
-  /** Its dialog, where there is no hook, or none any more. */
+  /** The agent's dialog, where there is no hook or the hook has ended. */
   screen?: ScreenChannel;
-  /** Those that it shows before it works. */
+  /** Dialogs that the agent shows before it works. */
   dialogs?: readonly StartDialog[];
 }
 
-/** The hook runs `ask` (hooks/injection.ts), and what it prints is what the agent takes for an answer. */
+/** The hook runs `ask` (hooks/injection.ts), and the agent takes its output as the answer. */
 export interface HookChannel {
-  /** After this the agent stops waiting for it. */
+  /** The agent stops waiting for the hook after this time. */
   timeoutS: number;
-  /** What the agent does then, for people. It must not be that the tool runs. */
+  /** The agent's action after the time-out, for people. It must not be running the tool. */
   otherwise: string;
-  /** Its own prompt shows at the same time, and whoever answers first is heard. Without this nothing shows while the hook waits. */
+  /** The agent shows its own prompt too, and the first answer wins. Without this, nothing shows while the hook waits. */
   promptsToo?: boolean;
-  /** The hook is ended when somebody answers on the screen. Without this one that is ended was interrupted with its turn. */
+  /** An answer on the screen ends the hook. Without this, a hook ends early only when its turn is interrupted. */
   endedByAnswer?: boolean;
-  /** Signals after which a tool that was asked about has run, or failed: somebody had allowed it. */
+  /** Signals that a tool has run or failed, which means that its request was allowed. */
   used: readonly string[];
   allow(request: HookRequest): unknown;
   deny(request: HookRequest, reason: string): unknown;
-  /** To a question. Without it the hook does not wait with one: the agent asks on its screen at once. */
+  /** Answers a question. Without it the hook does not wait for questions: the agent asks on its screen at once. */
   answer?(request: HookRequest, text: string): unknown;
 }
 
@@ -36,14 +36,14 @@ export interface HookRequest {
   input: unknown;
 }
 
-/** What is told to an agent whose request was denied without a word. */
+/** The reason that an agent gets for a denial without one. */
 export const DENIED = "denied in Holdfast's inbox";
 
 function permissionDecision(decision: Readonly<Record<string, unknown>>): unknown {
   return { hookSpecificOutput: { hookEventName: "PermissionRequest", decision } };
 }
 
-/** The channel of a PermissionRequest hook, which claude, codex and qwen have in common. */
+/** The channel of a PermissionRequest hook, as claude, codex and qwen have it. */
 export function permissionHook(more: Pick<HookChannel, "timeoutS" | "otherwise" | "promptsToo" | "answer">): HookChannel {
   return {
     ...more,
@@ -53,7 +53,7 @@ export function permissionHook(more: Pick<HookChannel, "timeoutS" | "otherwise" 
   };
 }
 
-/** The answer to all questions of a tool that asks some, as claude takes it with the tool's own arguments. */
+/** One answer to all questions of a tool call, in the form of claude: with the tool's own arguments. */
 export function answeredQuestions({ input }: HookRequest, text: string): unknown {
   const asked = (input ?? {}) as { questions?: unknown };
   const questions = Array.isArray(asked.questions) ? (asked.questions as ({ question?: unknown } | null)[]) : [];

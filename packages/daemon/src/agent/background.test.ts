@@ -6,7 +6,7 @@ import { userProfiles } from "./user-profiles.ts";
 
 const CLAUDE: Profile = { name: "claude", description: "Claude Code", kind: "terminal", command: ["claude"], modelFlag: "--model" };
 
-test("[agents.background] holds for all agents, and the keys of an agent's own table win (BG-18 mend)", () => {
+test("[agents.background] applies to all agents, and an agent's own table wins (BG-18 mend)", () => {
   const table = {
     background: { model: "small", approval: "deny" },
     claude: { background: { approval: "ask" } },
@@ -18,17 +18,17 @@ test("[agents.background] holds for all agents, and the keys of an agent's own t
   expect(profiles.map(({ name }) => name)).toEqual(["claude", "local"]);
   const [claude = CLAUDE, local = CLAUDE] = profiles;
   expect(backgroundOf(claude, common)).toEqual({ model: "small", approval: "ask" });
-  // Its own table names a model.
+  // The agent's own table names a model.
   expect(backgroundOf(local, common)).toEqual({ approval: "deny" });
   expect(backgroundOf({ ...CLAUDE, ours: { model: USUAL_MODEL } }, common)).toEqual(common);
   expect(backgroundOf(CLAUDE, {})).toEqual({});
 });
 
-test("a policy that is none is refused by its name (BG-18 mend)", () => {
+test("an unknown policy is refused with its name (BG-18 mend)", () => {
   expect(() => readCommonBackground({ background: { approval: "perhaps" } }, "config.toml")).toThrow(/agents\.background\.approval/);
 });
 
-test("an agent in a terminal gets the model as its flag, unless the user has chosen one (BG-18 mend)", () => {
+test("a terminal agent gets the model as a flag, unless the user chose one (BG-18 mend)", () => {
   expect(modelWords(CLAUDE, { model: "small", args: ["--verbose"] })).toEqual(["--model", "small"]);
   for (const args of [["-m", "x"], ["--model", "x"], ["--model=x"]]) expect(modelWords(CLAUDE, { model: "small", args })).toEqual([]);
   expect(modelWords(CLAUDE, { model: undefined, args: [] })).toEqual([]);

@@ -1,5 +1,5 @@
 /**
- * What agents begin with that are started without a person attached (`spawn`, `run`, tools of agents, `query()`, task files), from config.toml:
+ * Settings of config.toml for agents that start without a person attached (`spawn`, `run`, tools of agents, `query()`, task files):
  *
  *   [agents.background]
  *   model = "claude-haiku-4-5"
@@ -8,13 +8,13 @@
  *   [agents.claude.background]
  *   approval = "ask"
  *
- * The keys of an agent's own table win over the common ones; whatever is asked for at a start wins over both.
+ * An agent's own table wins over the common one. Options of the start win over both.
  */
 import type { KnownKeys } from "@holdfast/contract";
 import type { Profile } from "./profile.ts";
 import { TableReader } from "./table-reader.ts";
 
-/** How a permission request is answered that no rule answers. `ask`: it waits in the inbox. */
+/** Answers to a permission request that no rule answers. `ask`: the request waits in the inbox. */
 const POLICIES = ["ask", "allow", "deny"] as const;
 
 export interface Background {
@@ -38,7 +38,7 @@ export const BACKGROUND_KEYS = {
   },
 } as const satisfies KnownKeys;
 
-/** Of `[agents]` as it is. */
+/** Reads `[agents.background]`; `table` is `[agents]`. */
 export function readCommonBackground(table: unknown, file: string): Background {
   const common = typeof table === "object" && table !== null ? (table as Record<string, unknown>)[BACKGROUND] : undefined;
   return common === undefined ? {} : readBackground(new TableReader(file, "agents").under(BACKGROUND), common);
@@ -51,14 +51,14 @@ export function readBackground(read: TableReader, value: unknown): Background {
   return { ...(model === undefined ? {} : { model }), ...(approval === undefined ? {} : { approval }) };
 }
 
-/** What holds for this agent. A model that its own table names is not another's to change. */
+/** The settings for this agent. The common model does not override one that the agent's own table names. */
 export function backgroundOf(profile: Profile, common: Background): Background {
   const own = profile.ours && ("model" in profile.ours ? profile.ours.model.model : profile.ours.exec.model);
   const { model, ...rest } = common;
   return { ...rest, ...(model === undefined || own ? {} : { model }), ...profile.background };
 }
 
-/** Words for its command, where it has a terminal; none where the user has chosen a model, or its program takes none. */
+/** Arguments that select the model in a terminal; none if the user chose one, or the program takes none. */
 export function modelWords(profile: Profile, { model, args }: { model: string | undefined; args: readonly string[] }): string[] {
   if (model === undefined || !profile.modelFlag) return [];
   const isChosen = args.some((word) => word === "-m" || word === "--model" || word.startsWith("--model="));

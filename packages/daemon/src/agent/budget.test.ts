@@ -5,7 +5,7 @@ import { userProfiles } from "./user-profiles.ts";
 
 const PLACE = { file: "config.toml", path: "budget" };
 
-test("limits are numbers, or words for large ones", () => {
+test("limits are numbers, or texts such as 200k", () => {
   expect(readBudget({ turns: 10, minutes: 0.5, tokens: "200k", cost: 2.5 }, PLACE)).toEqual({
     turns: 10,
     minutes: 0.5,
@@ -24,11 +24,11 @@ test.each([
   [{ minutes: -1 }, "config.toml: budget.minutes is not a limit: -1"],
   [[], "config.toml: budget is not a table"],
   [3, "config.toml: budget is not a table"],
-])("%j is refused by name", (table, message) => {
+])("%j is refused with the key's name", (table, message) => {
   expect(() => readBudget(table, PLACE)).toThrow(message);
 });
 
-test("an agent of config.toml may have a budget of its own", () => {
+test("an agent in config.toml can have its own budget", () => {
   const builtIn = (name: string) => new Profiles(() => []).find(name);
   const [own] = userProfiles({ demo: { budget: { turns: 7 } } }, { file: "config.toml", builtIn });
   expect(own).toMatchObject({ name: "demo", budget: { turns: 7 } });
@@ -41,6 +41,6 @@ test.each([
   ["aider", "terminal", ["minutes"]],
   ["q", "terminal", ["turns", "minutes"]],
   ["q", "conversation", ["turns", "minutes", "tokens", "cost"]],
-] as const)("of %s as a %s, somebody notices %j", (agent, kind, limits) => {
+] as const)("for %s as a %s the enforceable limits are %j", (agent, kind, limits) => {
   expect(limitsKeptFor(new Profiles(() => []).get(agent), kind)).toEqual(limits);
 });

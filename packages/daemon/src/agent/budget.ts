@@ -1,4 +1,4 @@
-/** Budgets as config.toml has them, and which limits of one can be kept for an agent. */
+/** Reads budgets of config.toml, and tells which limits can be enforced for an agent. */
 import { BUDGET_LIMITS, type Budget, type BudgetLimit, type KnownKeys, type SessionKind } from "@holdfast/contract";
 import { amount, WrongSetting } from "@holdfast/platform";
 import type { Profile } from "./profile.ts";
@@ -43,7 +43,7 @@ export function readBudget(table: unknown, { file, path }: { file: string; path:
   return budget;
 }
 
-/** Those of which somebody would know that they are reached. */
+/** The limits that can be seen to be reached. */
 export function limitsKeptFor(profile: Profile, kind: SessionKind): BudgetLimit[] {
   if (kind === "conversation") return BUDGET_LIMITS.filter((limit) => limit !== "cost" || knowsItsModel(profile));
   const knowsTurns = kind !== "shell" && !profile.untested && Boolean(profile.hooks ?? profile.screen ?? profile.stateFile);

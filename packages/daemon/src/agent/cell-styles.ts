@@ -1,17 +1,17 @@
 /**
- * How the cells of a screen are drawn, read from its bytes: letters, colours and moves to the right, row by row, as both hosts give them. Of a
- * row whose letters are not those of its line (something was misread) nothing is said.
+ * Reads the style of each cell from a screen's bytes: letters, colours and moves to the right, row by row, as both hosts give them. A row whose
+ * letters differ from its line was misread and has no styles.
  */
 import type { Screen } from "@holdfast/contract";
 
 export interface Style {
   faint: boolean;
-  /** Of the letter: a number of the 256, `#rrggbb`, or "" for the terminal's own. */
+  /** Foreground colour: an index of the 256, `#rrggbb`, or "" for the terminal's default. */
   colour: string;
 }
 
-/** A control sequence, a line's end, or a letter with what combines with it. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control sequences are what it reads
+/** A control sequence, an end of line, or a letter with its combining marks. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern reads control sequences
 const TOKENS = /\x1b\[([?0-9;:]*)([A-Za-z])|\x1b[()][A-Z0-9]|\x1b.|\r?\n|\r|(\P{M}\p{M}*)/gsu;
 const PLAIN: Style = { faint: false, colour: "" };
 
@@ -29,7 +29,7 @@ export function cellStyles({
     else if (final === "m") style = styleAfter(style, parameters);
     else if (final === "C") rows.at(-1)?.push(...Array.from({ length: Number(parameters || 1) }, () => ({ letter: " ", style: PLAIN })));
     else if (letter !== undefined) {
-      // A row that the program's own text ran over has no end of line.
+      // A row that the program's text wrapped has no end of line.
       if (rows.at(-1)?.length === columns) rows.push([]);
       rows.at(-1)?.push({ letter, style });
     }
@@ -60,7 +60,7 @@ function styleAfter(before: Style, parameters: string): Style {
   return { faint, colour };
 }
 
-/** A colour and how many numbers it takes. */
+/** A colour and the number of parameters it uses. */
 function colourAt([kind, ...rest]: readonly number[]): [colour: string, length: number] {
   if (kind === 5) return [String(rest[0] ?? ""), 2];
   return [

@@ -14,7 +14,7 @@ import { lastReplyIn, type Transcript, turnsIn } from "./transcript.ts";
 const conversation = "a99ba8dd-a9fc-47f5-981c-003630ba2799";
 const since = "2026-01-01T00:00:00.000Z";
 
-test("of a conversation that Gemini writes down it tells each turn and how it ends (truth 8)", () => {
+test("Gemini's own record yields each turn and its outcome (truth 8)", () => {
   const home = mkdtempSync(join(tmpdir(), "hf-chat-"));
   try {
     const chats = join(home, ".gemini/tmp/project/chats");
@@ -50,7 +50,7 @@ test("of a conversation that Gemini writes down it tells each turn and how it en
       { turn: "b", prompt: "two" },
       { turn: "b", interrupted: true },
     ]);
-    // It takes the turn back, and writes down what is left: its model owes no answer to that.
+    // Gemini takes the turn back and writes its context again, which needs no answer.
     write(says("<session_context>\nThis is the Gemini CLI."));
     expect(read()).toEqual([]);
     expect(owes()).toBe(false);
@@ -65,7 +65,7 @@ test("of a conversation that Gemini writes down it tells each turn and how it en
   }
 });
 
-test("of a conversation that Claude writes down it tells each turn and how it ends (truth 11)", () => {
+test("Claude's own record yields each turn and its outcome (truth 11)", () => {
   const home = mkdtempSync(join(tmpdir(), "hf-chat-"));
   try {
     const project = join(home, ".claude/projects/code");
@@ -118,7 +118,7 @@ test("of a conversation that Claude writes down it tells each turn and how it en
   }
 });
 
-test("of a conversation that Codex writes down it tells each turn and how it ends, and nothing of what is told to its model alone (truth 12)", () => {
+test("Codex's own record yields each turn and its outcome, and no notes to the model (truth 12)", () => {
   using home = mkdtempDisposableSync(join(tmpdir(), "hf-chat-"));
   const day = join(home.path, ".codex/sessions/2026/01/01");
   mkdirSync(day, { recursive: true });
@@ -159,7 +159,7 @@ test("of a conversation that Codex writes down it tells each turn and how it end
   expect(files?.tells).toBe(true);
   write(item("AgentMessage", "t1", "m1", "I look"), { type: "response_item", payload: { type: "function_call", name: "exec_command" } });
   expect(told()).toEqual([]);
-  // Given into the running turn.
+  // A prompt given into the running turn.
   write(item("UserMessage", "t1", "i2", "and that"), item("AgentMessage", "t1", "m2", "both done"));
   write(event("task_complete", "t1", { last_agent_message: "both done", duration_ms: 524 }));
   expect(read()).toMatchObject({
@@ -171,7 +171,7 @@ test("of a conversation that Codex writes down it tells each turn and how it end
     known: { turn: "idle", at: "2026-01-01T00:00:09.000Z" },
   });
   expect(lastReplyIn(transcript, of)).toMatchObject({ text: "both done" });
-  // A subagent that has ended is told to its model.
+  // Codex notifies its model of an ended subagent.
   write(toModel("user", '<subagent_notification>\n{"agent_path":"child","status":{"completed":"from the child"}}'));
   write(event("task_started", "t2"), item("UserMessage", "t2", "i3", "two"), item("AgentMessage", "t2", "m3", "half"));
   write(toModel("user", "<turn_aborted>\nThe user interrupted"), event("turn_aborted", "t2", { reason: "interrupted" }));
@@ -188,11 +188,11 @@ test("of a conversation that Codex writes down it tells each turn and how it end
     { turn: "t3", over: true },
   ]);
   expect(turnsIn(transcript, of)).toBeNull();
-  // It may be compressed.
+  // The file may be compressed.
   expect(turnsIn(transcript, { ...of, conversation: "another" })).toBeNull();
 });
 
-test("of a conversation that Qwen writes down it tells each turn and how it ends, and an answer only where its model had answered (truth 12)", () => {
+test("Qwen's own record yields each turn and its outcome, and an answer only if the model completed it (truth 12)", () => {
   using home = mkdtempDisposableSync(join(tmpdir(), "hf-chat-"));
   const chats = join(home.path, ".qwen/projects/-code/chats");
   mkdirSync(chats, { recursive: true });
@@ -236,7 +236,7 @@ test("of a conversation that Qwen writes down it tells each turn and how it ends
     { turn: "a", failure: "503 once" },
     { turn: "a", reply: "done" },
   ]);
-  // Esc in the middle of its words: what it had said is written, and nothing of its model.
+  // Esc during an answer: Qwen writes the partial answer, but no api_response of its own.
   write(says("b", "two"), notes("api_response", others), answers([{ text: "half" }]));
   write(says("c", "three"), notes("api_error", { error_message: "400 Bad request (scripted)", status_code: 400 }));
   expect(read()).toEqual([
@@ -249,7 +249,7 @@ test("of a conversation that Qwen writes down it tells each turn and how it ends
   ]);
 });
 
-test("of a conversation in opencode's database it tells each turn and how it ends, each message once it is complete, and no subagent's (truth 12)", () => {
+test("opencode's database yields each turn and its outcome, each message once it is complete, and no subagents (truth 12)", () => {
   using home = mkdtempDisposableSync(join(tmpdir(), "hf-chat-"));
   const data = join(home.path, ".local/share/opencode");
   mkdirSync(data, { recursive: true });
@@ -285,7 +285,7 @@ test("of a conversation in opencode's database it tells each turn and how it end
   part("msg_2", { type: "tool", tool: "task", state: { status: "completed" } });
   message("msg_2", answer("msg_1", complete({ finish: "tool-calls" })));
   expect(told()).toEqual([{ turn: "msg_1", reply: null }]);
-  // Words that come while it answers wait for their own answer.
+  // A prompt that comes during an answer waits for its own answer.
   message("msg_5", answer("msg_1"));
   message("msg_6", user);
   part("msg_6", { type: "text", text: "two" });
@@ -299,7 +299,7 @@ test("of a conversation in opencode's database it tells each turn and how it end
     ],
     known: { turn: "working" },
   });
-  // Words that come while it runs a tool are answered together with those before them.
+  // A prompt that comes while a tool runs is answered together with the one before.
   message("msg_7", answer("msg_6", complete({ finish: "tool-calls" })));
   message("msg_8", user);
   part("msg_8", { type: "text", text: "three" });

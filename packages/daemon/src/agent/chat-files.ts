@@ -1,8 +1,8 @@
 /**
- * Follows the files in which an agent writes its conversation down itself, where it has no hooks that would tell: each prompt that begins a turn, once,
- * and what becomes of that turn. Driven by the kernel's file notices, of a new file of its project too.
+ * Follows an agent's own record of a conversation, where no hooks report it: each prompt that begins a turn, once, and the outcome of that turn.
+ * Driven by file notifications of the kernel, also for new files of the project.
  *
- * What was written while no daemon ran is told at the start, as far as it is of the run.
+ * The first reading also reports entries written while no daemon ran, if they belong to the run.
  */
 import { closeSync, constants, type FSWatcher, fstatSync, openSync, readSync, watch } from "node:fs";
 import { dirname } from "node:path";
@@ -12,10 +12,10 @@ import { textAt } from "./hooks/hook-rules.ts";
 import { type Ending, filesOf, type Outcome, parsed, type Transcript, type Whose } from "./transcript.ts";
 import type { Memory } from "./usage-source.ts";
 
-/** `turn`: the id of the prompt that began it, or its own. `over`: nothing follows. `known`: what was known of the agent then. */
+/** `turn`: the turn's own id, or that of its first prompt. `over`: nothing follows. `known`: the agent's state at that time. */
 export type Written = { turn: string; at: string; known: Known | null } & What;
 
-/** Working: its model owes an answer. Idle only where turns are named: all that began have ended. */
+/** Working: the model owes an answer. Idle: all turns have ended; only for transcripts with named turns. */
 export interface Known {
   turn: Turn;
   at: string;
@@ -23,9 +23,9 @@ export interface Known {
 
 type What = { prompt: string } | { over: true } | Ending;
 
-/** Of one notice, and of what came before the first: who pastes more has a turn that is seen on its screen. */
+/** Bytes read per notification and at first. The screen still shows the turn of a larger paste. */
 const READ_BYTES = 8 << 20;
-/** An agent writes several lines at once, and a database a page at a time. */
+/** Collects notifications: an agent writes several lines at once, and a database page by page. */
 const TOGETHER_MS = 20;
 
 export class ChatFiles implements Disposable {
@@ -35,13 +35,13 @@ export class ChatFiles implements Disposable {
   #directory: string;
   #notice: NodeJS.Timeout | undefined;
   readonly #offsets = new Map<string, number>();
-  /** Of the store: behind what to read again, and what was read behind that. */
+  /** For a store: the id to read after, and the ids after it that were read. */
   #after = "";
   readonly #read = new Set<string>();
   readonly #memory: Memory = {};
   readonly #told = new Set<string>();
   #known: Known | null = null;
-  /** Turns that have begun and, as far as is written, not ended; more than one only where they are named. */
+  /** Turns that began and have no recorded end; more than one only with named turns. */
   #open: string[] = [];
   #hasPrompts = false;
 
@@ -63,12 +63,12 @@ export class ChatFiles implements Disposable {
     this.#watcher = this.#watch(directory);
   }
 
-  /** Whether each prompt is told: an older version may write named turns in another form. */
+  /** True if each prompt is reported. An older version may write named turns in another form. */
   get tells(): boolean {
     return !this.#transcript.named || this.#hasPrompts;
   }
 
-  /** What has come since the last time, and after `since`; and what is known now of what the agent does. */
+  /** Returns the new entries after `since`, and the agent's state as known now. */
   read(of: Whose, since: string): { written: Written[]; known: Known | null } {
     this.#follow(of);
     const written: Written[] = [];
@@ -102,11 +102,11 @@ export class ChatFiles implements Disposable {
     if (owes === undefined) return;
     if (owes !== false) this.#known = owes >= since ? { turn: "working", at: owes } : null;
     else if (!this.#transcript.named || at < since) this.#known = null;
-    // Other words wait for their turn.
+    // With another open turn the agent is not idle.
     else if (this.#open.length === 0) this.#known = { turn: "idle", at };
   }
 
-  /** Which turns it is the outcome of. A prompt that was taken into a running turn has the end of the turn that took it. */
+  /** The turns that an outcome concerns. A prompt taken into a running turn ends with that turn. */
   #concerned({ turn, ends, ...what }: Outcome): [string, What][] {
     if (!this.#transcript.named) return this.#open.map((each) => [each, what]);
     const at = turn === undefined ? -1 : this.#open.indexOf(turn);
@@ -127,7 +127,7 @@ export class ChatFiles implements Disposable {
     return fresh;
   }
 
-  /** Another conversation may be in another directory: some have one for each day. */
+  /** Another conversation may be in another directory: some agents have one per day. */
   #follow(of: Whose): void {
     const path = this.#transcript.path(of);
     if (path === undefined || dirname(path) === this.#directory) return;
@@ -147,7 +147,7 @@ export class ChatFiles implements Disposable {
     return watcher.on("error", (error) => log(`cannot watch the files of a conversation: ${describe(error)}`));
   }
 
-  /** Whole lines only: the last may be half written. */
+  /** Complete lines only: the last may be half written. */
   #linesOf(path: string): string[] {
     let file: number;
     try {

@@ -1,4 +1,4 @@
-/** What is read in the composers of recorded screens of the real agents. */
+/** Reads the composers of recorded screens of real agents. */
 import { describe, expect, test } from "vitest";
 import { type Composer, readComposer } from "./composer.ts";
 import { nameOf, readFixtures } from "./fixtures/fixtures.ts";
@@ -12,24 +12,24 @@ describe.each([...new Set(all.map(({ agent }) => agent))])("%s", (agent) => {
   const fixtures = all.filter((fixture) => fixture.agent === agent);
 
   test.each(fixtures.map((fixture) => [nameOf(fixture), fixture] as const))(
-    "in %s a draft is seen exactly where there is one",
+    "in %s a draft is found exactly if there is one",
     (_, fixture) => {
       expect(readComposer(composer, fixture.screen)?.is ?? null).toBe(fixture.expected.composer);
     },
   );
 });
 
-test("a suggestion is told from a draft by its colour, on terminals of 256 colours and of all", () => {
+test("colour distinguishes a suggestion from a draft, in 256 colours and in true colour", () => {
   const { screen } = all.find((fixture) => nameOf(fixture) === "qwen/suggestion.1.json") ?? all[0] ?? expect.fail();
   const composer = profiles.get("qwen").composer as Composer;
   const drawn = (colour: string) => readComposer(composer, { ...screen, ansi: screen.ansi.replaceAll("38;5;103", colour) });
   expect(drawn("38;5;103")).toEqual({ is: "empty" });
   expect(drawn("38;2;108;112;134")).toEqual({ is: "empty" });
-  // As it draws a command that was typed.
+  // The colour of a typed command.
   expect(drawn("38;2;203;166;247")).toMatchObject({ is: "draft" });
 });
 
-test("gemini's composer is found also while nobody is attached, and its cursor is put away below everything", () => {
+test("gemini's composer is found even while no terminal is attached and its cursor is below everything", () => {
   const { composer } = profiles.get("gemini");
   const read = all
     .filter(({ agent }) => agent === "gemini")
@@ -41,7 +41,7 @@ test("gemini's composer is found also while nobody is attached, and its cursor i
   expect(read.filter(([, is, expected]) => is !== expected)).toEqual([]);
 });
 
-test("gemini's composer is found also in a terminal of fewer colours, where it has a frame", () => {
+test("gemini's composer is found in a terminal of fewer colours, where it has a frame", () => {
   const { composer } = profiles.get("gemini");
   const idle = all.filter(({ agent, expected }) => agent === "gemini" && expected.composer === "empty");
   expect(idle.length).toBeGreaterThan(3);
@@ -53,7 +53,7 @@ test("gemini's composer is found also in a terminal of fewer colours, where it h
   expect(new Set(read)).toEqual(new Set(["empty"]));
 });
 
-test("opencode's placeholder is no draft where a narrow terminal wraps it (truth 10)", () => {
+test("opencode's placeholder is not a draft when a narrow terminal wraps it (truth 10)", () => {
   const composer = profiles.get("opencode").composer as Composer;
   const lines = [
     "",
@@ -66,11 +66,11 @@ test("opencode's placeholder is no draft where a narrow terminal wraps it (truth
   ];
   const screen = { lines, ansi: lines.join("\r\n"), columns: 40 };
   expect(readComposer(composer, { ...screen, cursor: { x: 5, y: 2, visible: true } })).toEqual({ is: "empty" });
-  // Behind the words that somebody typed.
+  // A cursor after the text means that a person typed it.
   expect(readComposer(composer, { ...screen, cursor: { x: 33, y: 3, visible: true } })).toMatchObject({ is: "draft" });
 });
 
-test("gemini's vim mode takes no message while what is typed are commands (truth 10)", () => {
+test("gemini takes no message in vim's NORMAL mode, where typing means commands (truth 10)", () => {
   const { composer } = profiles.get("gemini");
   const vim = all.find((fixture) => nameOf(fixture) === "gemini/vim.1.json") ?? expect.fail();
   const lines = vim.screen.lines.map((line) => line.replace("Press 'Esc' for NORMAL mode.", "Press 'i' for INSERT mode."));
@@ -78,7 +78,7 @@ test("gemini's vim mode takes no message while what is typed are commands (truth
   expect(readComposer(composer as Composer, { ...vim.screen, lines })).toMatchObject({ is: "draft" });
 });
 
-test.each(["claude", "codex", "gemini", "opencode", "qwen"])("a menu of %s's commands is no part of its composer (truth 6)", (agent) => {
+test.each(["claude", "codex", "gemini", "opencode", "qwen"])("the command menu of %s is not part of its composer (truth 6)", (agent) => {
   const composer = profiles.get(agent).composer as Composer;
   const menus = all.filter((fixture) => fixture.agent === agent && fixture.state === "menu");
   expect(menus.map(({ screen }) => readComposer(composer, screen))).toEqual(menus.map(() => ({ is: "draft", text: "/" })));

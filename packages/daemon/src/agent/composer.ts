@@ -1,39 +1,39 @@
 /**
- * What stands in an agent's composer, by data of its profile: whether somebody has half typed something there. It is found from the cursor,
- * which is in the composer of all agents we know, also where they hide it and draw their own; a transcript above may look the same.
+ * Reads an agent's composer, by data of its profile, to detect a draft. The composer is found from the cursor: in all known agents the cursor is in
+ * it, even if they hide it and draw their own. A transcript above may look the same.
  *
- * Only what is known to be no draft counts as empty: no text, or, with the cursor before it, the agent's own words or text that is drawn all
- * over as suggestions are. In doubt it is a draft, which costs a wait; the other mistake garbles what a person types.
+ * A composer counts as empty only without text or, with the cursor before the text, if the text is the agent's placeholder or drawn entirely as a
+ * suggestion. In doubt it is a draft: that costs a wait, while the opposite mistake garbles a person's typing.
  */
 import type { Screen } from "@holdfast/contract";
 import { cellStyles } from "./cell-styles.ts";
 
 export interface Composer {
-  /** What stands before the text in its first row. */
+  /** The characters before the text in its first row. */
   mark: RegExp;
-  /** The same in the rows that follow; without: room, as much as the mark takes, or nothing at all. */
+  /** The same in the following rows. Default: blanks as wide as the mark, or an empty row. */
   more?: RegExp;
-  /** The row above its first one, and the row below its last; without: any. */
+  /** The row above its first, and the row below its last. Default: any. */
   above?: RegExp;
   below?: RegExp;
-  /** So many rows at its end are no text. */
+  /** Number of rows at its end that are not text. */
   tail?: number;
-  /** What an empty one says, in the agent's own words. */
+  /** The agent's own text in an empty composer. */
   placeholder?: RegExp;
-  /** Besides faint: colours in which it shows what nobody typed. Another theme has others, and what is shown there counts as a draft. */
+  /** Colours of suggestions, besides faint text. Other themes have other colours, so their suggestions count as drafts. */
   ghost?: readonly string[];
   /**
-   * It puts the cursor, hidden, below everything while its terminal does not have the focus, as that of a session that nobody is attached to:
-   * then the composer is below the last row of this kind, or in a frame of the last two.
+   * For an agent that hides the cursor below everything while its terminal has no focus, as in a session without attachments. The composer is then
+   * below the last row of this kind, or framed by the last two.
    */
   unfocused?: RegExp;
-  /** It shows the terminal's cursor, which is hidden while something else takes what is typed. */
+  /** The agent shows the terminal's cursor, and hides it while something else takes the input. */
   cursor?: "shown";
 }
 
 export type Composed = { is: "empty" } | { is: "draft"; text: string };
 
-/** undefined: there is no composer that takes what is typed. */
+/** Undefined: no composer takes input. */
 export function readComposer(composer: Composer, seen: Pick<Screen, "lines" | "ansi" | "cursor" | "columns">): Composed | undefined {
   const cursor = cursorIn(composer, seen);
   if (!cursor) return undefined;
@@ -51,26 +51,26 @@ export function readComposer(composer: Composer, seen: Pick<Screen, "lines" | "a
   return ours ? { is: "empty" } : { is: "draft", text };
 }
 
-/** Of an agent that has put its cursor away: where its composer's text begins, if there is one. */
+/** The cursor. If the agent has put it away: the beginning of the composer's text, if there is a composer. */
 function cursorIn({ unfocused, mark }: Composer, { lines, cursor }: Pick<Screen, "lines" | "cursor">): Screen["cursor"] | undefined {
   const isAway = !cursor.visible && cursor.x === 0 && lines.slice(cursor.y).every((line) => line.trim() === "");
   if (!unfocused || !isAway) return cursor;
   const y = lines.findLastIndex((line) => mark.test(line));
   const last = lines.findLastIndex((line) => unfocused.test(line));
-  // In a frame of such rows it is between the last two.
+  // A framed composer is between the last two such rows.
   const isFramed = y < last && unfocused.test(lines[y - 1] ?? "") && !lines.slice(y, last).some((line) => unfocused.test(line));
   if (last < 0 || (y <= last && !isFramed)) return undefined;
   return { x: mark.exec(lines[y] ?? "")?.[0].length ?? 0, y, visible: false };
 }
 
 interface TextRow {
-  /** Where its text begins. */
+  /** First column of its text. */
   x: number;
   y: number;
   text: string;
 }
 
-/** The rows around the cursor that are the composer's. */
+/** The composer's rows, around the cursor. */
 function rowsOf(composer: Composer, { lines, cursor }: Pick<Screen, "lines" | "cursor">): TextRow[] | undefined {
   const at = (y: number) => lines[y] ?? "";
   const begins = (y: number) => composer.mark.test(at(y)) && (!composer.above || composer.above.test(at(y - 1)));
@@ -96,12 +96,12 @@ function goesOn({ more }: Composer, line: string): boolean {
   return more ? more.test(line) : /^(\s|$)/.test(line);
 }
 
-/** Some mark the cursor's place with a space of no width. */
+/** Some agents mark the cursor's place with a zero-width space. */
 function textOf(line: string, from: number): string {
   return line.slice(from).replaceAll("\u200b", "").trimEnd();
 }
 
-/** All of it, but for the cell under the cursor, which is drawn as one. */
+/** True if all text is drawn as a suggestion, except the cell under the cursor, which is drawn as the cursor. */
 function isGhost(
   { ghost = [] }: Composer,
   rows: readonly TextRow[],

@@ -14,14 +14,14 @@ function dialogOf({ agent, screen }: (typeof recorded)[number][1]) {
   return dialogOn(channel, screen);
 }
 
-test.each(asking)("in %s the dialog is found, with what it asks about, and Enter allows it where that can be told", (_, fixture) => {
+test.each(asking)("in %s the dialog and its subject are found, and Enter allows it where the marked choice is visible", (_, fixture) => {
   const dialog = dialogOf(fixture);
   expect(dialog?.text).toMatch(/touch (made\.txt|notes\/second\.md|third-one)/);
   expect(dialog?.text).not.toMatch(/say |[│╭╰]/);
   expect(dialog?.canAllow).toBe(fixture.agent !== "opencode");
 });
 
-test.each(others)("in %s there is none", (_, fixture) => {
+test.each(others)("in %s there is no dialog", (_, fixture) => {
   expect(dialogOf(fixture)).toBeUndefined();
 });
 
@@ -40,13 +40,13 @@ function qwen(change: (lines: string[]) => string[]) {
   return channel && dialogOn(channel, { lines: change([...QWEN]) });
 }
 
-test("it is not allowed by Enter when another choice is marked, or when what is asked about looks like a choice", () => {
+test("Enter does not allow a dialog if another choice is marked, or if the request looks like a choice", () => {
   expect(qwen((lines) => lines)).toMatchObject({ canAllow: true, canDeny: true });
   expect(qwen((lines) => lines.map((line) => line.replace("› 1", "  1").replace("  2.", "› 2.")))?.canAllow).toBe(false);
   expect(qwen((lines) => lines.with(1, "   › 1. Yes, allow once"))?.canAllow).toBe(false);
 });
 
-test("neither is one of which a part is hidden, or not on the screen", () => {
+test("a dialog that is partly hidden or off the screen cannot be allowed", () => {
   expect(qwen((lines) => lines.with(1, "  ... first 3 lines hidden ..."))).toMatchObject({ canAllow: false, canDeny: false });
   expect(qwen((lines) => lines.slice(1))).toBeUndefined();
   expect(qwen((lines) => [...lines, "a", "b", "c"])).toBeUndefined();
@@ -74,7 +74,7 @@ function gemini(lines: string[]) {
   return channel && dialogOn(channel, { lines });
 }
 
-test("what Gemini CLI warns of below its dialog hides nothing of it; anything else there does", () => {
+test("only warnings of Gemini CLI may be below its dialog", () => {
   expect(gemini([...GEMINI, "", ...WARNING])).toMatchObject({ about: "Shell touch gg · Allow execution of [Shell]?", canAllow: true });
   expect(gemini([...GEMINI, "a", "b", ...WARNING])).toBeUndefined();
 });

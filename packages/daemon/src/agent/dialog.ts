@@ -1,44 +1,44 @@
 /**
- * The dialog on an agent's screen in which it asks for leave, for those that cannot be answered otherwise, or not any more. It is answered by
- * keys only when all of it can be seen and the choice that Enter takes is the one that is meant.
+ * The permission dialog on an agent's screen, for requests that cannot, or can no longer, be answered in another way. Keys answer it only if all of
+ * it is visible and Enter takes the intended choice.
  */
 import { inOneLine, type Screen } from "@holdfast/contract";
 
 export interface ScreenChannel {
-  /** The dialog's first line, and its last, which is at most three lines above the foot of the screen: below it there is nothing to read. */
+  /** The dialog's first line, and its last, which is among the last three lines of the screen. */
   from: RegExp;
   to: RegExp;
-  /** What the agent says below it about something else, line by line. */
+  /** Lines below the dialog that are about something else. */
   notice?: RegExp;
-  /** Something that is asked about is not shown. */
+  /** Text which shows that part of the request is hidden. */
   hidden?: RegExp;
-  /** Where choices are told apart by letters and marks, not by colour alone. Without it the dialog is shown in the inbox, and that is all. */
+  /** For dialogs that mark choices by characters, not by colour alone. Without it the inbox only shows the dialog. */
   keys?: {
-    /** The line of the choice that Enter takes, wherever the mark is; and what it must be. */
+    /** The line of the marked choice, which Enter takes; and the form it must have to allow. */
     marked: RegExp;
     allows: RegExp;
     allow: readonly string[];
     deny: readonly string[];
-    /** Other keys that allow what is asked for, in a dialog whose lines show this. */
+    /** Other keys that allow the request, in a dialog that shows this. */
     others?: readonly { shows: RegExp; allow: readonly string[] }[];
   };
 }
 
 export interface Dialog {
-  /** Its lines without their frames: two that are the same ask for the same. */
+  /** Its lines without frames. Dialogs with the same text ask for the same. */
   text: string;
-  /** What it asks about, in one line. */
+  /** The subject of the dialog, in one line. */
   about: string;
-  /** Its keys allow what it asks for, once, and nothing else. */
+  /** The keys allow this request once, and nothing else. */
   canAllow: boolean;
-  /** The keys that do. */
+  /** The keys that allow. */
   allow: readonly string[];
   canDeny: boolean;
 }
 
 const FOOT = 3;
 
-/** Undefined: there is none, or not all of it is on the screen. */
+/** Undefined: there is no dialog, or not all of it is on the screen. */
 export function dialogOn({ from, to, notice, hidden, keys }: ScreenChannel, screen: Pick<Screen, "lines">): Dialog | undefined {
   const full = screen.lines.filter((line) => line.trim() !== "");
   const lines = full.slice(0, 1 + full.findLastIndex((line) => !notice?.test(line)));
@@ -49,7 +49,7 @@ export function dialogOn({ from, to, notice, hidden, keys }: ScreenChannel, scre
   const own = lines.slice(begin, end + 1);
   const marked = keys ? own.filter((line) => keys.marked.test(line)) : [];
   const isWhole = keys !== undefined && !own.some((line) => hidden?.test(line));
-  // What is asked about may look like a choice itself.
+  // More than one marked line means that the request itself looks like a choice.
   const other = keys?.others?.find(({ shows }) => shows.test(own.join("\n")));
   const canAllow = isWhole && marked.length === 1 && (other !== undefined || keys.allows.test(marked[0] ?? ""));
   const text = own.map(unframed).filter(Boolean);
@@ -58,7 +58,7 @@ export function dialogOn({ from, to, notice, hidden, keys }: ScreenChannel, scre
   return { text: text.join("\n"), about: inOneLine(about), canAllow, allow: other?.allow ?? keys?.allow ?? [], canDeny: isWhole };
 }
 
-/** A heading often ends with what is said again below it. */
+/** Drops lines that the heading already contains at its end. */
 function said([heading = "", ...rest]: readonly string[]): string {
   const more = rest.filter((line) => !heading.endsWith(` ${line}`));
   return [heading.replace(/^\? /, ""), ...more].join(" · ").replaceAll(/\s+/g, " ");

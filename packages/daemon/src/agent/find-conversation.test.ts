@@ -9,7 +9,7 @@ import { conversationInLog } from "./profiles/opencode-log.ts";
 const [A, B] = ["aaaaaaaa-1111-2222-3333-444444444444", "bbbbbbbb-1111-2222-3333-444444444444"] as const;
 const profiles = new Profiles();
 
-/** A user's home with an agent in `/work` that runs as 7 since an hour ago, and below it as 8. */
+/** A user's home with an agent in `/work`, running for an hour as pid 7 with a child of pid 8. */
 function machine() {
   const place = mkdtempDisposableSync(join(tmpdir(), "hf-find-"));
   const since = Date.now() - 3_600_000;
@@ -32,7 +32,7 @@ function machine() {
   };
 }
 
-test("Claude Code says in a file which conversation a process has; one of an earlier process with that pid says nothing", () => {
+test("Claude Code's state file names the conversation of a process; a file of an earlier process with that pid is ignored", () => {
   const { place, write, find } = machine();
   using _ = place;
   expect(find("claude")).toBeNull();
@@ -42,7 +42,7 @@ test("Claude Code says in a file which conversation a process has; one of an ear
   expect(find("claude")).toBe(B);
 });
 
-test("Qwen Code says beside each conversation which process has it, and the last one it began counts", () => {
+test("Qwen Code's runtime files name the process of each conversation, and the newest counts", () => {
   const { place, write, find } = machine();
   using _ = place;
   const status = (id: string, pid: number, started_at: number) =>
@@ -55,7 +55,7 @@ test("Qwen Code says beside each conversation which process has it, and the last
   expect(find("qwen")).toBe(B);
 });
 
-test("of Gemini CLI it is the only conversation that was written to since it began; where there are two, nobody knows", () => {
+test("Gemini CLI's conversation is the only one written since its start; with two it is unknown", () => {
   const { place, write, taken, find } = machine();
   using _ = place;
   const chat = (id: string, how?: { before: boolean }) =>
@@ -70,7 +70,7 @@ test("of Gemini CLI it is the only conversation that was written to since it beg
   expect(find("gemini")).toBeNull();
   taken.add(B);
   expect(find("gemini")).toBe(A);
-  // One that was given another, and one that has just begun: it may be somebody else's.
+  // Not for an agent with a known conversation, nor for one that has just started: the file may be another agent's.
   expect(find("gemini", { known: B })).toBeNull();
   const since = Date.now() - 10_000;
   const chatNow = (startTime: number) =>
@@ -84,7 +84,7 @@ test("of Gemini CLI it is the only conversation that was written to since it beg
   expect(find("gemini", { since })).toBe(A);
 });
 
-test("what Gemini CLI begins at /clear is its own, and what another begins in its directory is not (truth 7)", () => {
+test("a conversation that Gemini CLI begins at /clear is its own, and one that another process begins in its directory is not (truth 7)", () => {
   const { place, write, find, taken } = machine();
   using _ = place;
   const later = (seconds: number) => new Date(Date.now() + 1000 * seconds).toISOString();
@@ -104,7 +104,7 @@ test("what Gemini CLI begins at /clear is its own, and what another begins in it
   taken.add(B);
   expect(find("gemini", own)).toBeNull();
   taken.clear();
-  // The log goes on with the id of the start.
+  // After /clear the log still has the id of the start.
   const cleared = { known: B as string, conversations: [A as string, B as string] };
   expect(find("gemini", cleared)).toBeNull();
   chat(next, later(30));
@@ -113,7 +113,7 @@ test("what Gemini CLI begins at /clear is its own, and what another begins in it
   expect(find("gemini", cleared)).toBe(next);
 });
 
-test("Codex has the file of its conversation open", () => {
+test("the conversation of Codex is found by its open file", () => {
   const { place, write, find } = machine();
   using _ = place;
   expect(find("codex", { pids: [process.pid] })).toBeNull();
@@ -122,7 +122,7 @@ test("Codex has the file of its conversation open", () => {
   expect(find("codex", { pids: [process.pid] })).toBe(B);
 });
 
-test("the file of a subagent, which Codex has open too, is not its conversation (truth 12)", () => {
+test("the open file of a Codex subagent is not its conversation (truth 12)", () => {
   const { place, write, find } = machine();
   using _ = place;
   const [own, child] = ["cccccccc-1111-2222-3333-444444444444", "dddddddd-1111-2222-3333-444444444444"];
@@ -140,7 +140,7 @@ const START = Date.parse("2026-01-01T00:00:00Z");
 const line = (seconds: number, run: string, text: string) =>
   `timestamp=${new Date(START + seconds * 1000).toISOString()} level=INFO run=${run} message=${text}`;
 
-test("opencode's log tells which conversation one start of it had last, and not those of its subagents", () => {
+test("opencode's log yields the last conversation of a process, without its subagents'", () => {
   const log = [
     line(-100, "aaaa", '"creating instance" directory=/work'),
     line(-90, "aaaa", "loop session.id=ses_old step=0"),

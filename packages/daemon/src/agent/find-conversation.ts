@@ -1,6 +1,6 @@
 /**
- * Which conversation an agent has that nobody told us of: one that was started without us, or without our hooks. Read from files of its own, and
- * only where these leave no doubt: somebody goes on with what is found.
+ * Finds the conversation of an agent that did not report it: started outside Holdfast, or without its hooks. The agent's own files must leave no
+ * doubt, because the conversation found will be continued.
  */
 import { statSync } from "node:fs";
 import { readJsonFile } from "@holdfast/platform";
@@ -8,33 +8,33 @@ import { textAt } from "./hooks/hook-rules.ts";
 import type { Profile } from "./profile.ts";
 
 export interface Running {
-  /** The process, and those that it has started, nearest first. */
+  /** The process and its descendants, nearest first. */
   pids: readonly number[];
-  /** When it began, in milliseconds since 1970. */
+  /** Start time, in milliseconds since 1970. */
   since: number;
   cwd: string;
   env: Readonly<Record<string, string>>;
-  /** What it was in when that was last known. */
+  /** Its last known conversation. */
   known: string | null;
-  /** All that it was in, as far as that is known. */
+  /** All its known conversations. */
   conversations: readonly string[];
-  /** Whether it is known to be another session's. */
+  /** True if the conversation is known to belong to another session. */
   isTaken(conversation: string): boolean;
 }
 
-/** The agent may take its time a little before ours. */
+/** The agent's times may be a little earlier than Holdfast's. */
 const CLOCK_MS = 1000;
 
 export function findConversation(profile: Profile, running: Running): string | null {
   return inStateFile(profile, running) ?? profile.conversation?.find?.(running) ?? null;
 }
 
-/** Whether it could be, of another one of this agent. */
+/** True if conversations of this agent can be found at all. */
 export function canFind({ stateFile, conversation }: Profile): boolean {
   return stateFile?.conversation !== undefined || conversation?.find !== undefined;
 }
 
-/** Written since it began: what is older is of another process, which had its pid, or worked in its directory. */
+/** True if the file was written since the process started. An older file belongs to another process with its pid or directory. */
 export function isOf({ since }: Running, file: string): boolean {
   return (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) >= since - CLOCK_MS;
 }

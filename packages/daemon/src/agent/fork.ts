@@ -1,22 +1,22 @@
 /**
- * How an agent carries on a copy of a conversation. Some do it themselves when they are started so; of others the copy is made beforehand, in the
- * agent's own store and under a new id. What is there already is only read.
+ * How an agent continues a copy of a conversation. Some agents copy it themselves at a start with certain arguments. For others Holdfast makes the
+ * copy beforehand, in the agent's own store and under a new id. Existing data is only read.
  */
 import { readFileSync } from "node:fs";
 import { HoldfastError } from "@holdfast/contract";
 import { isMissing } from "@holdfast/platform";
 
 export type Fork =
-  /** Its own arguments: `{from}` is copied, to `{id}` where it takes one, to be gone on with in `{directory}`. */
+  /** Arguments for the agent: it copies `{from}`, to `{id}` if it takes one, and continues in `{directory}`. */
   | { words: readonly string[] }
-  /** A copy of `from`, of which the answer is the id. */
+  /** Copies `from` and returns the copy's id. */
   | { copy(place: CopyPlace): Promise<Copied> };
 
 export interface CopyPlace {
   from: string;
-  /** A new UUID, for agents that use such. */
+  /** A new UUID, for agents that use UUIDs. */
   id: string;
-  /** Where the copy is gone on with; a real path. */
+  /** The copy's working directory; a real path. */
   directory: string;
   env: Readonly<Record<string, string>>;
   /** The words that start the agent. */
@@ -25,11 +25,11 @@ export interface CopyPlace {
 
 export interface Copied {
   id: string;
-  /** Takes the copy away again: nobody used it. */
+  /** Removes the unused copy. */
   undo(): Promise<void>;
 }
 
-/** Of a transcript with a line of JSON for each entry: those lines, changed. One that is half written, as it is while the agent works, is left out. */
+/** The changed lines of a transcript with one JSON entry per line. Omits a half-written line, as of a working agent. */
 export function copiedLines(file: string, change: (entry: Record<string, unknown>, index: number) => Record<string, unknown>): string {
   const entries: Record<string, unknown>[] = [];
   for (const line of readTranscript(file).split("\n")) {
@@ -37,13 +37,13 @@ export function copiedLines(file: string, change: (entry: Record<string, unknown
       const entry = JSON.parse(line) as unknown;
       if (typeof entry === "object" && entry !== null) entries.push(entry as Record<string, unknown>);
     } catch {
-      // Empty, or not written to its end yet.
+      // Empty or incomplete.
     }
   }
   return entries.map((entry, index) => `${JSON.stringify(change(entry, index))}\n`).join("");
 }
 
-/** The one file of a conversation; throws where it is not there. */
+/** The file of a conversation. Throws if there is none. */
 export function oneTranscript(found: readonly string[], { agent, id, where }: { agent: string; id: string; where: string }): string {
   const [file] = found;
   if (file !== undefined) return file;

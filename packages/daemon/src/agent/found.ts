@@ -1,4 +1,4 @@
-/** Which agents are on this machine, and in which version. */
+/** Finds the agents installed on this machine, and their versions. */
 import type { AgentInfo } from "@holdfast/contract";
 import { findProgram, STANDARD_PATH } from "@holdfast/platform";
 import { commandOf, type LaunchContext, type Profile, structuredCommandOf } from "./profile.ts";
@@ -6,7 +6,7 @@ import type { Profiles } from "./profiles/index.ts";
 import { newerThanRecorded } from "./recorded.ts";
 import { PENDING, versionOf } from "./version.ts";
 
-/** Looked for as their sessions would be: on the caller's PATH. */
+/** Searches the caller's PATH, as their sessions would. */
 export async function findAgents(
   profiles: Profiles,
   options: { path?: string | undefined; home?: string | undefined; versions: boolean; waitMs?: number | undefined; programs: string },

@@ -11,6 +11,6 @@ test("a long text is cut between characters", () => {
   expect(atAGlance(` ${" \n".repeat(990)}${"🦭".repeat(20)}`).isWellFormed()).toBe(true);
 });
 
-test("what fits stays, in one line", () => {
+test("a short text is kept and joined into one line", () => {
   expect(atAGlance(" rm -rf \\\n  build\n")).toBe("rm -rf \\ build");
 });

@@ -1,7 +1,7 @@
-/** As much as is read at a glance; it is written down with every change of a session. */
+/** Length that can be read at a glance; the text is journaled with every change of a session. */
 const GLANCE = 200;
 
-/** In one line, and never with half a character at its end. */
+/** Shortens text to one line that never ends with half a character. */
 export function atAGlance(text: string): string {
   const line = text
     .slice(0, 10 * GLANCE)

@@ -1,19 +1,19 @@
 /**
- * What another session says is not the user's word, and says so. Its text is quoted line by line, up to an end that carries a nonce of that message:
- * its sender could not know the nonce, so that no text can end the quotation, or pass for a message of somebody else or for a note of Holdfast's. The
- * message's id is there for whoever wants to answer it. So it is with what a child is started with.
+ * Marks a message from another session as not from the user. Its text is quoted line by line, up to an end line with a nonce of the message. The
+ * sender cannot know the nonce, so no text can end the quotation or pass for another sender's message or a note of Holdfast. The message's id lets
+ * the recipient answer it. The first prompt of a child has the same form.
  */
 import { randomBytes } from "node:crypto";
 import type { Message } from "@holdfast/contract";
 
 export interface Heading {
-  /** Null: it is no message of its own, but words that a program is started with. */
+  /** Null for a first prompt, which is not a message. */
   id: string | null;
   /** Unknown to the sender when it wrote the text. */
   nonce: string;
   /** The sender's name. */
   name: string;
-  /** What it was sent to, where that was a group, and to what part of it. */
+  /** The group that the message was sent to, if any, and the role in it. */
   group?: string | null;
   role?: Message["role"];
 }
@@ -28,7 +28,7 @@ export function newNonce(): string {
   return randomBytes(4).toString("hex");
 }
 
-/** Whatever a reader may take for the end of a line. */
+/** All characters that a reader may take for the end of a line. */
 const LINE_END = /\r\n?|[\n\v\f\x85\u2028\u2029]/;
 
 function quoted(text: string): string {
@@ -38,11 +38,11 @@ function quoted(text: string): string {
     .join("\n");
 }
 
-/** With whatever white space an agent makes of it, or none. */
+/** Accepts any white space, since agents change it. */
 const HEADING =
   /^\s*\[\s*Message\s*([a-z2-7]{10})\s*from\s*the\s*agent\s*session\s*"[^"]*"(\s*to\s*the\s*(?:coordinator\s*of\s*the\s*)?group\s*"[^"]*")?\s*,\s*not\s*from\s*the\s*user\s*;\s*quoted\s*up\s*to\s*"\s*end\s*([0-9a-z]+)\s*"\s*\]/;
 
-/** The same whatever the sender was called then: it may have been renamed since. */
+/** Removes the sender's name from the heading: the sender may have been renamed since. */
 export function whateverItsName(text: string): string {
   return text.replace(HEADING, "[$1 from a session, $3]");
 }

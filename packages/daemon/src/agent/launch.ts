@@ -1,27 +1,27 @@
-/** The words with which an agent is started: its program, what we put in, its conversation, what the user gave, the first prompt. */
+/** Builds an agent's command line: program, injected arguments, conversation, the user's arguments, first prompt. */
 import { HoldfastError } from "@holdfast/contract";
 import { filled, type Profile } from "./profile.ts";
 
-/** What a session was asked to run, in parts. */
+/** The requested command of a session, in parts. */
 export interface Asked {
   program: readonly string[];
   args: readonly string[];
   prompt: string | null;
-  /** False: it is told nothing of a Working Context, also not with the first message. */
+  /** False: the agent is not told about a Working Context, not even with the first message. */
   context?: boolean;
 }
 
-/** The agent's own conversation: a new one of this id, one to go on with, one that it copies (to `id`, where it takes one), or whatever it does by itself. */
+/** The agent's own conversation: new under this id, continued, copied (to `id` if the agent takes one), or null: the agent decides. */
 export type Conversation = { begin: string } | { resume: string } | { fork: string; id: string | null; directory: string } | null;
 
-/** What a session that was forked goes on with until a turn of its own was seen: the copy, or where there is none yet, `from` to be copied. */
+/** The conversation that a fork continues until its own first turn is seen: the copy or, if there is none yet, `from`. */
 export interface Forked {
   from: string;
   copy: string | null;
   directory: string;
 }
 
-/** A run that resumes a conversation is not prompted: the prompt is in that conversation already. */
+/** A run that resumes a conversation gets no prompt: the conversation already contains it. */
 export function promptFor(prompt: string | null, conversation: Conversation): string | null {
   return conversation && "resume" in conversation ? null : prompt;
 }
@@ -35,7 +35,7 @@ export function launchWords(
   return [...program, ...injected, ...conversationWords(profile, conversation), ...args, ...prompted];
 }
 
-/** Which conversation a run is to have, where the agent takes an id. `known`: the session's, once a turn of it was seen to begin. */
+/** The conversation of a run, if the agent takes an id. `known`: the session's conversation, once a turn of it has begun. */
 export function conversationFor(
   profile: Profile | undefined,
   asked: Asked,
@@ -58,13 +58,13 @@ export function newIdFor(profile: Profile | undefined, directory: string, newId:
   return profile?.conversation?.perDirectory ? () => directory : newId;
 }
 
-/** Whoever started it said which conversation it is to have. */
+/** True if the user's arguments choose the conversation. */
 export function choosesItself(profile: Profile | undefined, { args }: Asked): boolean {
   const flags = profile?.conversation?.flags;
   return flags !== undefined && args.some((word) => flags.test(word));
 }
 
-/** The id it will have, as far as that is known before it runs. */
+/** The conversation's id, if it is known before the run. */
 export function conversationId(conversation: Conversation): string | null {
   if (!conversation) return null;
   if ("fork" in conversation) return conversation.id;

@@ -1,9 +1,9 @@
-/** Whether an agent is logged in, by its files alone. Their contents are never passed on. */
+/** Detects an agent's login by its files alone. Their contents are never passed on. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { readJsonFile } from "@holdfast/platform";
 
-/** One of these files, or one of these values in a JSON file: `["settings.json", "security.auth.selectedType"]`. */
+/** True if one of these files exists, or one of these values in a JSON file: `["settings.json", "security.auth.selectedType"]`. */
 export function loginIn(home: string, signs: readonly (string | readonly [file: string, key: string])[]): boolean {
   return signs.some((sign) => {
     if (typeof sign === "string") return existsSync(join(home, sign));

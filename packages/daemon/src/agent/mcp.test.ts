@@ -24,14 +24,14 @@ function given(agent: string, env: Record<string, string> = {}) {
   return { args, env: more, file: file === undefined ? undefined : JSON.parse(readFileSync(join(place.path, MCP_FILE), "utf8")) };
 }
 
-test.each(["claude", "qwen"])("%s gets those that are meant for it in a file of the run's own", (agent) => {
+test.each(["claude", "qwen"])("%s gets its servers in a file of the run", (agent) => {
   const { args, file } = given(agent);
   expect(args).toHaveLength(1);
   expect(args[0]).toMatch(/^--mcp-config=\/.*\/mcp$/);
   expect(file).toEqual({ mcpServers: { tickets: { command: "tickets-mcp", args: ["--say", 'a "b"'], env: { URL: "x=1" } } } });
 });
 
-test("Codex starts them by a file of the run's own: nothing of a server is on a command line", () => {
+test("Codex starts servers through a file of the run: no command line shows them", () => {
   using place = mkdtempDisposableSync(join(tmpdir(), "hf mcp's "));
   const [tickets, maps] = SERVERS;
   const shown = { ...tickets, command: ["sh", "-c", 'printf "%s|" "$URL" "$@"', "sh", 'a "b"', "it's"] } as McpServer;
@@ -45,27 +45,27 @@ test("Codex starts them by a file of the run's own: nothing of a server is on a 
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-test("opencode gets them beside what the user gave it, which comes first", () => {
+test("opencode gets servers in addition to the user's own, which win", () => {
   const { env } = given("opencode", { OPENCODE_CONFIG_CONTENT: '{"theme":"x","mcp":{"own":{"type":"remote"}}}' });
   const ours = { type: "local", command: SERVERS[0]?.command, environment: { URL: "x=1" }, enabled: true };
   expect(JSON.parse(env.OPENCODE_CONFIG_CONTENT ?? "")).toEqual({ theme: "x", mcp: { own: { type: "remote" }, tickets: ours } });
   expect(given("opencode", { OPENCODE_CONFIG_CONTENT: "not JSON" }).env).toEqual({});
 });
 
-test("who has Holdfast's tools is known before it is started: what takes servers, unless a person wants none", () => {
+test("agents that take servers have Holdfast's tools, unless config.toml turns them off", () => {
   const having = (table: unknown) => {
     const profiles = new Profiles(undefined, ownServer(["holdfast"], table));
     return (agent: string, isChat: boolean) => hasOwnServer(profiles.find(agent), { isChat, directory: tmpdir() });
   };
   const has = having(undefined);
   expect([has("claude", false), has("claude", true), has("aider", false), has("opencode", true)]).toEqual([true, true, false, true]);
-  // In a terminal it takes none from a place where others write.
+  // In a terminal Gemini takes no servers from a directory that others can write to.
   expect([has("gemini", false), has("gemini", true)]).toEqual([false, true]);
   expect([has("model", true), has("nothing", false), has("shell", false)]).toEqual([true, false, false]);
   expect(having({ holdfast: false })("claude", true)).toBe(false);
 });
 
-test("of our own programs a model has Holdfast's server unless its tools leave that out, and a command that has a place for it", () => {
+test("a model agent has Holdfast's server unless its tools exclude it, a command agent if it has the placeholder", () => {
   const agents = {
     small: { model: { endpoint: "http://x/v1", tools: ["read_file", "*_files"] } },
     telling: { model: { endpoint: "http://x/v1", tools: ["mcp__holdfast__send_message"] } },
@@ -84,7 +84,7 @@ test("of our own programs a model has Holdfast's server unless its tools leave t
   ]);
 });
 
-test("a model has the tools that its settings and its role leave it, and runs commands if they leave it that", () => {
+test("a model agent has the tools that its settings and its role allow, including commands", () => {
   const agents = { small: { model: { endpoint: "http://x/v1", tools: ["read_file", "mcp__holdfast"] } } };
   const own = (builtIn: (name: string) => Profile | undefined) => userProfiles(agents, { file: "config.toml", builtIn });
   const profiles = new Profiles(own, ownServer(["holdfast"], undefined));
@@ -96,11 +96,11 @@ test("a model has the tools that its settings and its role leave it, and runs co
   expect(means("model", ["read_file"])).toEqual([false, false, false]);
   expect(means("model", ["run_command", "mcp__holdfast__send_message"])).toEqual([false, true, true]);
   expect(means("small", ["*"])).toEqual([true, true, false]);
-  // Others are not held to it.
+  // Other agents are not restricted.
   expect(means("claude", ["Read"])).toEqual([true, true, true]);
 });
 
-test("an agent that cannot be given any gets none", () => {
+test("an agent that takes no servers gets none", () => {
   expect(given("gemini")).toEqual({ args: [], env: {}, file: undefined });
 });
 
@@ -118,7 +118,7 @@ test.each([
 const IDENTITY = { HOLDFAST_HOME: "/h", HOLDFAST_SESSION: "aaaaaaaaaa", HOLDFAST_RUN: "aaaaaaaaaa.1", HOLDFAST_TOKEN: "hfs_secret" };
 
 test.each(["claude", "codex", "qwen", "opencode"])(
-  "%s has Holdfast's own server beside others, with its run's token on no command line",
+  "%s has Holdfast's own server besides others, and no command line shows the run's token",
   (agent) => {
     using place = mkdtempDisposableSync(join(tmpdir(), "hf-mcp-"));
     const profiles = new Profiles(undefined, [...SERVERS, ...ownServer(["node", "holdfast.cjs"], undefined)]);
@@ -129,12 +129,12 @@ test.each(["claude", "codex", "qwen", "opencode"])(
     expect(kept).toContain("hfs_secret");
     expect(kept).toMatch(/tickets[\s\S]*holdfast/);
     if (existsSync(file)) expect(statSync(file).mode & 0o777).toBe(0o600);
-    // Without a run there is nobody to act as.
+    // Without a run there is no session to act as.
     expect(serversOf(profiles.find(agent)).map(({ name }) => name)).not.toContain("holdfast");
   },
 );
 
-test("Holdfast's own server is left out where a person says so, or has another of that name", () => {
+test("Holdfast's own server is omitted if config.toml turns it off or has another of that name", () => {
   const own = (toml: string) => ownServer(["hf"], (parse(toml) as { mcp?: unknown }).mcp).map(({ command }) => command);
   expect(own("")).toEqual([["hf", "mcp"]]);
   expect(own("[mcp]\nholdfast = true")).toEqual([["hf", "mcp"]]);

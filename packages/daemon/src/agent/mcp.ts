@@ -1,13 +1,13 @@
 /**
- * MCP servers that a person wants every agent to have, from config.toml:
+ * MCP servers for all agents, from config.toml:
  *
  *   [mcp.tickets]
  *   command = ["tickets-mcp", "--stdio"]
  *   env = { TICKETS_URL = "https://…" }
- *   agents = ["claude", "codex"]        # without it, all that can be given some
+ *   agents = ["claude", "codex"]        # default: all agents that take servers
  *
- * Each agent gets them for the one run, beside its own, in its own way (`mcp` in its profile). With them it gets Holdfast's own, by which it acts
- * as its session; `[mcp] holdfast = false` leaves that out.
+ * Each agent gets them for one run, in addition to its own servers, in its own way (`mcp` in its profile). It also gets Holdfast's own server,
+ * through which it acts as its session; `[mcp] holdfast = false` omits that.
  */
 import { join } from "node:path";
 import { checkName, type KnownKeys, type Setting } from "@holdfast/contract";
@@ -20,16 +20,16 @@ export interface McpServer {
   name: string;
   command: readonly string[];
   env: Readonly<Record<string, string>>;
-  /** Null: every agent that can be given some. */
+  /** Null: every agent that takes servers. */
   agents: readonly string[] | null;
-  /** Holdfast's own: each run starts it with what says who it is. */
+  /** Holdfast's own server: each run starts it with the run's identity. */
   own?: true;
 }
 
-/** What says whose a run is, and where its daemon is: the environment of Holdfast's own server. It has the run's token. */
+/** The environment of Holdfast's own server: the run, its daemon and its token. */
 export type RunIdentity = Readonly<Record<string, string>>;
 
-/** How an agent is given servers. `file` is where a file of the run's own may be, if one is needed. */
+/** Input for adding servers. `file` is a path of the run that may be written if the agent needs a file. */
 export interface McpPlace {
   servers: readonly McpServer[];
   file: string;
@@ -39,11 +39,11 @@ export interface McpPlace {
 export interface McpGiven {
   args?: readonly string[];
   env?: Readonly<Record<string, string>>;
-  /** What is to be in the file. */
+  /** The content of the file. */
   content?: string;
 }
 
-/** The name under which agents have it: a part of the names of its tools. */
+/** The server's name in agents, which is part of its tools' names. */
 export const OWN_SERVER = "holdfast";
 
 export const MCP_KEYS = {
@@ -74,7 +74,7 @@ export const OWN_SERVER_SETTING = {
   example: "holdfast = false",
 } as const satisfies Setting;
 
-/** Answers what the run is to be started with besides; nothing for an agent that cannot be given any. */
+/** Returns additional arguments and variables for the run; none for an agent that takes no servers. */
 export function giveServers(
   profile: Profile | undefined,
   run: { directory: string; env: Readonly<Record<string, string>>; identity?: RunIdentity | undefined },
@@ -87,31 +87,31 @@ export function giveServers(
   return { args, env };
 }
 
-/** Those that this agent is to have. */
+/** The servers for this agent. */
 export function serversOf(profile: Profile | undefined, identity?: RunIdentity): McpServer[] {
   const meant = (profile?.servers ?? []).filter(({ agents }) => agents?.includes(profile?.name ?? "") ?? true);
   return meant.flatMap((server) => (server.own ? (identity ? [{ ...server, env: identity }] : []) : [server]));
 }
 
-/** Those that it is given in a conversation. A program of ours that would make no use of Holdfast's own is not given it. */
+/** The servers for a conversation. One of Holdfast's own programs gets Holdfast's server only if it uses it. */
 export function serversInConversation(profile: Profile | undefined, identity: RunIdentity): McpServer[] {
   return serversOf(profile, profile?.ours && !takesServer(profile.ours, OWN_SERVER) ? undefined : identity);
 }
 
-/** Whether its agent has Holdfast's tools. `directory`: where the files of its runs are. */
+/** True if the agent has Holdfast's tools. `directory`: the directory of its runs' files. */
 export function hasOwnServer(profile: Profile | undefined, { isChat, directory }: { isChat: boolean; directory: string }): boolean {
   const inTerminal = () => profile?.mcp !== undefined && (profile.takesServersBelow?.(directory) ?? true);
   const takes = isChat ? !profile?.ours || takesServer(profile.ours, OWN_SERVER) : inTerminal();
   return takes && (profile?.servers ?? []).some(({ own }) => own);
 }
 
-/** Holdfast's own, unless a person wants none, or another under its name. `cli`: the words that run the CLI. */
+/** Holdfast's own server, unless config.toml turns it off or has another of its name. `cli`: the words that run the CLI. */
 export function ownServer(cli: readonly string[], table: unknown): McpServer[] {
   if (isTable(table) && table[OWN_SERVER] !== undefined && table[OWN_SERVER] !== true) return [];
   return [{ name: OWN_SERVER, command: [...cli, "mcp"], env: {}, agents: null, own: true }];
 }
 
-/** As most agents have it. */
+/** The format that most agents use. */
 export function mcpServersJson(servers: readonly McpServer[]): string {
   const entry = ({ command: [command = "", ...args], env }: McpServer) => ({ command, args, env });
   return JSON.stringify({ mcpServers: Object.fromEntries(servers.map((server) => [server.name, entry(server)])) });

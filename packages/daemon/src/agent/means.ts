@@ -1,18 +1,18 @@
-/** By what an agent can act on Holdfast. */
+/** The means by which an agent can use Holdfast. */
 import { isNamed, serverPrefix } from "@holdfast/contract/tool-names";
 import { hasOwnServer, OWN_SERVER } from "./mcp.ts";
 import type { Profile } from "./profile.ts";
 
 export interface Means {
-  /** Whether it has that tool of Holdfast's server. */
+  /** True if it has that tool of Holdfast's server. */
   uses(tool: string): boolean;
   runsCommands: boolean;
 }
 
-/** The built-in agent's own, by which it runs them. */
+/** The built-in agent's own tool for commands. */
 const RUN_COMMAND = "run_command";
 
-/** `tools`: those that its role leaves to a model of ours; other agents are not held to it. */
+/** `tools`: the tools that its role allows. Only Holdfast's own model agent is restricted to them. */
 export function meansOf(
   profile: Profile | undefined,
   { tools, ...where }: { isChat: boolean; directory: string; tools: readonly string[] | null },

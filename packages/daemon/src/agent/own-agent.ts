@@ -1,5 +1,5 @@
 /**
- * Agents that in a conversation are programs of ours: a command for each turn, or a model with tools. In config.toml:
+ * Agents that are Holdfast's own programs in a conversation: a command per turn, or a model with tools. In config.toml:
  *
  *   [agents.llm.exec]
  *   command = ["llm", "-m", "small"]
@@ -141,7 +141,7 @@ export const OWN_AGENT_KEYS = {
   },
 } as const satisfies KnownKeys;
 
-/** All from the environment. */
+/** Takes everything from the environment. */
 export const USUAL_MODEL: ModelOrder = {
   api: null,
   endpoint: null,
@@ -156,24 +156,24 @@ export const USUAL_MODEL: ModelOrder = {
   system: null,
 };
 
-/** The command with which it is started; where its order is comes behind it, with each run. */
+/** The command that starts it. Each run appends the path of its order. */
 export function structuredFor(own: OwnAgent): Command {
   const program = "exec" in own ? "exec-agent.mjs" : "model-agent.mjs";
   return ({ node, programs }) => [node, join(programs, program)];
 }
 
-/** Whether it makes use of a server of that name: a model unless its tools leave that out, a command that has a place for it. */
+/** True if it uses a server of that name: a model unless its tools exclude it, a command if it has the placeholder. */
 export function takesServer(own: OwnAgent, server: string): boolean {
   return "exec" in own ? own.exec.command.some((word) => word.includes(SERVERS_WORD)) : meansServer(own.model.tools, server);
 }
 
-/** What was asked for in place of what is configured, and of the tools that are configured. */
+/** The request's model, which replaces the configured one, and its choice among the configured tools. */
 export interface AskedOfModel {
   model: string | null;
   tools: readonly string[] | null;
 }
 
-/** Writes what it is told into the run's directory, and returns where that is. */
+/** Writes the order into the run's directory and returns its path. */
 export function writeOrder(own: OwnAgent, { directory, asked: { model, tools } }: { directory: string; asked: AskedOfModel }): string {
   const path = join(directory, "order.json");
   const order = "exec" in own ? own.exec : { ...own.model, model: model ?? own.model.model, roleTools: tools };

@@ -1,8 +1,8 @@
 /**
- * An agent as data: how it is found, started, told its first prompt, resumed, interrupted and read. Adding one is adding a file under
- * profiles/ and a line in profiles/index.ts, or a table `[agents.NAME]` in config.toml (user-profiles.ts), and nothing else.
+ * An agent as data: how to find, start, prompt, resume, interrupt and read it. A new agent needs only a file under profiles/ and a line in
+ * profiles/index.ts, or a table `[agents.NAME]` in config.toml (user-profiles.ts).
  *
- * In argument lists `{prompt}`, `{id}` and, for a fork, `{from}` and `{directory}` stand for what is put there.
+ * Placeholders in argument lists: `{prompt}`, `{id}` and, for a fork, `{from}` and `{directory}`.
  */
 
 import type { Budget, SessionKind } from "@holdfast/contract";
@@ -22,36 +22,36 @@ import type { Transcript } from "./transcript.ts";
 import type { UsageSource } from "./usage-source.ts";
 
 export interface LaunchContext {
-  /** The environment the session will have. */
+  /** The environment of the session. */
   env: Readonly<Record<string, string>>;
   /** The Node that runs the daemon. */
   node: string;
-  /** The directory of our own programs. */
+  /** The directory of Holdfast's own programs. */
   programs: string;
 }
 
 /** A program and its arguments. */
 export type Command = readonly string[] | ((context: LaunchContext) => string[]);
 
-/** A file of the run's, put in with its hooks, from which the agent takes what is appended to it. */
+/** A file of the run, injected with the hooks. The agent reads the lines that are appended to it. */
 export interface Channel {
   /** For people. */
   name: string;
-  /** In the directory of what is put in; where it is not there, it was not put in. */
+  /** File name in the injection directory. If the file is missing, the channel was not injected. */
   file: string;
-  /** The line that says it; it names the message, so that the file tells what was said. */
+  /** The line for a message. It contains the id, so the file shows which messages were sent. */
   line(message: { id: string; text: string }): string;
 }
 
-/** Commands for a person to run; nothing here is run without being asked. */
+/** Commands for a person to run. Holdfast runs none of them without being asked. */
 export interface Setup {
-  /** Installs it. */
+  /** Installs the agent. */
   install: string;
-  /** Installs the adapter through which it is talked to, where it has one. */
+  /** Installs the adapter for conversations, if the agent needs one. */
   adapter?: string;
   login?: {
     command: string;
-    /** By the files in that home; undefined: they do not tell. Keys in the environment are not looked at. */
+    /** Checks the files in that home; undefined if they do not tell. Ignores keys in the environment. */
     isThere(home: string): boolean | undefined;
   };
 }
@@ -60,83 +60,83 @@ export interface Profile {
   name: string;
   description: string;
   kind: Extract<SessionKind, "terminal" | "shell">;
-  /** The program and its arguments; what the user gives after `--` is added. `shell` and `demo` depend on where they run. */
+  /** The program and its arguments; the user's words after `--` are added. A function where it depends on the context. */
   command: Command;
-  /** Arguments that make it print its version and end. */
+  /** Arguments that print the version. */
   version?: readonly string[];
-  /** The flag with which its program takes a model. */
+  /** The flag that selects a model. */
   modelFlag?: string;
-  /** What it begins with where no person is attached, of its own table. */
+  /** Settings for a start without a person attached, from the agent's own table. */
   background?: Background;
-  /** Arguments of a first prompt; without them it takes none, and is typed to once it runs. */
+  /** Arguments for a first prompt. Without them the agent takes none; messages can be sent once it runs. */
   prompt?: readonly string[];
-  /** Which arguments of its command line carry a prompt. Without it, those that `prompt` has. */
+  /** The arguments that carry a prompt on its command line. Default: those of `prompt`. */
   arguments?: PromptArguments;
-  /** The agent's own conversation: arguments to give it an id from the start, and to go on with one. */
+  /** The agent's own conversation: arguments that give a new one an id, and that continue one. */
   conversation?: {
     begin?: readonly string[];
     resume: readonly string[];
-    /** How a copy of one is gone on with, in any directory. Without it, it cannot be forked. */
+    /** How to continue a copy of a conversation in any directory. Without it, the agent cannot be forked. */
     fork?: Fork;
-    /** Which one it has, where nobody was told, as far as its own files leave no doubt. One with a state file that says it needs none. */
+    /** Finds an unreported conversation where the agent's own files leave no doubt. Not needed if the state file names it. */
     find?(running: Running): string | undefined;
-    /** For one that takes prompts before it has read the conversation it goes on with: a line that it shows of any, once it has. */
+    /** For an agent that takes prompts before it has loaded the conversation to continue: a line that it shows once it has. */
     shows?: RegExp;
-    /** It has no ids and keeps one conversation for each directory, by which that is known here. */
+    /** The agent has no ids and keeps one conversation per directory; the directory serves as the id. */
     perDirectory?: true;
-    /** It drops a prompt that is given with the conversation to go on with. */
+    /** The agent drops a prompt that is passed together with a conversation to continue. */
     dropsPrompt?: true;
-    /** Words with which a user chooses one: then none is given. */
+    /** Arguments with which the user chooses a conversation; Holdfast then adds none. */
     flags?: RegExp;
   };
-  /** Hooks that are put into it so that it tells what it does, and how they are read. */
+  /** Hooks injected into the agent so that it reports what it does, and how to read them. */
   hooks?: HookReading & { inject(place: InjectionPlace): Injected };
-  /** How it asks for leave, and takes the answer of the inbox. */
+  /** How the agent asks for permission and takes answers from the inbox. */
   approvals?: ApprovalChannels;
-  /** A file in which it keeps itself what it is doing, and how that is read. */
+  /** The agent's own state file, and how to read it. */
   stateFile?: StateFile;
-  /** It does not say, or says late, which of its processes run in the background: they are looked at. */
+  /** The agent reports its background processes late or never, so Holdfast inspects the processes. */
   leavesUntold?: boolean;
-  /** What it writes down itself of a conversation. */
+  /** The agent's own record of a conversation. */
   transcript?: Transcript;
-  /** What it writes down itself of what it uses. Without it nobody knows, unless its protocol tells. */
+  /** The agent's own record of its usage. Without it the usage is unknown, unless the protocol reports it. */
   usage?: UsageSource;
-  /** What its screen and title say, in order of precedence. Without rules its status is never more than that of its process. */
+  /** Rules for its screen and title, in order of precedence. Without rules only the status of its process is known. */
   screen?: readonly ScreenRule[];
-  /** Words in its output after which its screen is looked at soon, however much it moves. */
+  /** Output that triggers an early look at the screen, even while the screen changes. */
   urgent?: RegExp;
-  /** Where people type, and how it looks when nobody did. Without it nobody can know whether typing would garble a draft. */
+  /** The composer, and how it looks when empty. Without it nothing can tell whether typing would garble a draft. */
   composer?: Composer;
-  /** A way to say something to it without typing, which leaves what a person types alone. Without it, it is typed to. */
+  /** A way to hand over messages without disturbing a person's draft. Without it, messages are typed. */
   channel?: Channel;
-  /** How it is given MCP servers for one run, beside its own. */
+  /** How to add MCP servers for one run to the agent's own. */
   mcp?(place: McpPlace): McpGiven;
-  /** Where it takes them from files of ours, of one that does not everywhere. */
+  /** For an agent that reads Holdfast's files only in some directories: true if it does below this one. */
   takesServersBelow?(directory: string): boolean;
-  /** Those that config.toml has for it. */
+  /** The MCP servers of config.toml and Holdfast's own. */
   servers?: readonly McpServer[];
-  /** What config.toml allows each session of it. */
+  /** The budget of config.toml for each of its sessions. */
   budget?: Budget;
-  /** The command with which it speaks the Agent Client Protocol on its input and output: the agent itself, or an adapter for it. */
+  /** The command that speaks the Agent Client Protocol on standard input and output: the agent itself or an adapter. */
   structured?: Command;
-  /** What is to be known of how it speaks that protocol. */
+  /** Peculiarities of how it speaks that protocol. */
   talk?: {
-    /** It keeps a conversation under the minute in which it was opened: opened twice within one, what was said the first time is overwritten. */
+    /** It names a conversation's file by the minute of opening: a second opening within that minute overwrites the first. */
     keepsByTheMinute?: true;
   };
-  /** For one that in a conversation is a program of ours: what that is told. */
+  /** The order for an agent that is one of Holdfast's own programs in a conversation. */
   ours?: OwnAgent;
-  /** It has no screen: it can only be talked to. */
+  /** The agent has no screen; it supports only conversations. */
   chatOnly?: true;
-  /** How a person gets it ready. */
+  /** How a person installs it and logs in. */
   setup?: Setup;
-  /** How a turn is interrupted; pressed one after the other. */
+  /** Keys that interrupt a turn, pressed one after the other. */
   interrupt?: readonly string[];
-  /** For a turn that goes on all the same. Only where it does not end an agent whose turn is over. */
+  /** Keys for a turn that continues anyway. Only where they do not end an agent whose turn is over. */
   interruptHarder?: readonly string[];
-  /** After a paste, before Enter: with less some take the Enter for a part of it. */
+  /** Delay between a paste and Enter. With less, some agents take the Enter as part of the paste. */
   enterAfterMs?: number;
-  /** Never tried by us with the real program: said so, and no status beyond the process. */
+  /** Never tried with the real program. It is listed as untested, and only the status of its process is known. */
   untested?: true;
   /** Tried only with a stand-in that behaves as the program's documentation says. */
   standIn?: true;
@@ -144,7 +144,7 @@ export interface Profile {
   own?: true;
 }
 
-/** Whether what it does shows; of one that does not show it, nobody knows whether it had a turn. */
+/** True if the agent's activity can be observed. Otherwise its turns are unknown. */
 export function isObserved({ untested, hooks, screen, stateFile }: Profile): boolean {
   return !untested && Boolean(hooks || screen || stateFile);
 }
@@ -153,7 +153,7 @@ export function commandOf(profile: Profile, context: LaunchContext): string[] {
   return wordsOf(profile.command, context);
 }
 
-/** Undefined for one that nobody knows to speak it. */
+/** Undefined if the agent is not known to speak the protocol. */
 export function structuredCommandOf(profile: Profile, context: LaunchContext): string[] | undefined {
   return profile.structured && wordsOf(profile.structured, context);
 }
@@ -162,7 +162,7 @@ function wordsOf(command: Command, context: LaunchContext): string[] {
   return typeof command === "function" ? command(context) : [...command];
 }
 
-/** Words of their own or parts of one, `--prompt={prompt}`. A word that is nothing else and begins with a dash would be taken for a flag. */
+/** Fills placeholders, also within a word: `--prompt={prompt}`. A value of its own that begins with a dash would be read as a flag. */
 export function filled(template: readonly string[], values: Readonly<Record<string, string>>): string[] {
   return template.map((word) => {
     const text = word.replaceAll(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);

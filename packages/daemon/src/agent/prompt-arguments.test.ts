@@ -32,7 +32,7 @@ test.each<[Profile, string[], string[]]>([
   [own("{prompt}"), ["--fast", "deploy it now"], ["--fast"]],
   [own("--task={prompt}"), ["here", "--task=deploy"], ["here"]],
   [own("--task", "{prompt}"), ["here", "--task", "deploy"], ["here"]],
-])("what is said to an agent in its arguments is known, and goes alone (mend 11) %#", (profile, args, left) => {
+])("a prompt in the user's arguments is found, and only the prompt is removed (mend 11) %#", (profile, args, left) => {
   const { args: kept, said } = splitPrompt(profile, args);
   expect(kept).toEqual(left);
   expect(said.join(" ")).toMatch(/deploy/);
@@ -46,6 +46,6 @@ test.each<[Profile | undefined, string[]]>([
   [opencode, ["/code", "--model", "a/b"]],
   [own("--task={prompt}"), ["--model", "x", "file"]],
   [undefined, ["make", "deploy"]],
-])("arguments that say nothing stay as they are (mend 11) %#", (profile, args) => {
+])("arguments without a prompt stay unchanged (mend 11) %#", (profile, args) => {
   expect(splitPrompt(profile, args)).toEqual({ args, said: [] });
 });

@@ -1,30 +1,30 @@
 /**
- * Prompts in the arguments that a user gave an agent, `spawn claude -- -p "deploy"`: they are handed to its program once, as a first prompt is. A flag
- * that no profile knows takes the word behind it, unless there is a blank in that word.
+ * Prompts in the user's arguments for an agent, such as `spawn claude -- -p "deploy"`. Like a first prompt, they are passed to the program only once.
+ * An unknown flag takes the next word as its value, unless that word contains a blank.
  */
 import type { Profile } from "./profile.ts";
 
 export interface PromptArguments {
-  /** Words that belong to no flag are a prompt. */
+  /** Words that belong to no flag form a prompt. */
   positional: boolean;
-  /** Flags with a prompt behind them. */
+  /** Flags followed by a prompt. */
   prompts?: RegExp;
   /** Flags without a value. */
   bare?: RegExp;
-  /** Flags with a value that may have blanks in it. */
+  /** Flags with a value that may contain blanks. */
   values?: RegExp;
   /** Flags that take all words up to the next flag. */
   lists?: RegExp;
-  /** Flags with which it answers one prompt and ends: they go with it. */
+  /** Flags that make the agent answer one prompt and end. They are removed with the prompt. */
   once?: RegExp;
-  /** Its commands that do one thing and end: they go with all that is behind them. */
+  /** Subcommands that do one thing and end. They are removed with everything after them. */
   jobs?: RegExp;
-  /** Its commands with the id of a conversation behind them, unless the flag is there. */
+  /** Subcommands followed by a conversation's id, unless the flag is given. */
   conversations?: { commands: RegExp; flag: RegExp };
 }
 
 interface Split {
-  /** Without what was said. */
+  /** The arguments without the prompt. */
   args: string[];
   said: string[];
 }
@@ -35,7 +35,7 @@ export function splitPrompt(profile: Profile | undefined, args: readonly string[
   return said.length === 0 ? { args: [...args], said } : { args: kept.filter((word) => !how?.once?.test(word)), said };
 }
 
-/** As its first prompt is handed to it. */
+/** Derived from how the profile passes a first prompt. */
 function derived(profile: Profile | undefined): PromptArguments | undefined {
   const words = profile?.prompt ?? [];
   const at = words.findIndex((word) => word.includes("{prompt}"));

@@ -19,7 +19,7 @@ test.each([
   expect(recognize(words, all)?.name).toBe(agent);
 });
 
-test("the conversation is read from the words that give or resume one", () => {
+test("the conversation is read from the arguments that begin or resume one", () => {
   const [claude, codex] = ["claude", "codex"].map((name) => new Profiles().get(name));
   if (!claude || !codex) throw new Error("no profiles");
   expect(conversationIn(["claude", "--session-id", "1234-5678-9"], claude)).toBe("1234-5678-9");
@@ -29,7 +29,7 @@ test("the conversation is read from the words that give or resume one", () => {
   expect(conversationIn(["codex", "resume", "--last-one"], codex)).toBeNull();
 });
 
-test("an interpreter and its script are no arguments of the agent's own", () => {
+test("an interpreter and its script are not part of the agent's own arguments", () => {
   expect(ownArguments(["/bin/sh", "/usr/bin/claude"])).toEqual([]);
   expect(ownArguments(["node", "--flag", "/usr/bin/gemini", "-m", "x"])).toEqual(["-m", "x"]);
   expect(ownArguments(["claude", "-c"])).toEqual(["-c"]);

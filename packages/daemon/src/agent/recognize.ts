@@ -1,11 +1,11 @@
-/** Which agent a program is that somebody started themselves, by the words it was started with. */
+/** Recognizes the agent behind a process that was started outside Holdfast, by its command line. */
 import { basename } from "node:path";
 import type { Profile } from "./profile.ts";
 
-/** Programs that run another, which is their first word that is no flag. */
+/** Programs that run another one, named by their first word that is not a flag. */
 const INTERPRETERS = /^(node|nodejs|bun|deno|python[\d.]*|ruby|perl|sh|bash|dash|zsh)$/;
 
-/** The demo and a shell are not what somebody wants to have adopted; a profile whose program is an interpreter names no agent. */
+/** Ignores the demo and shells, which nobody wants to adopt, and profiles whose program is an interpreter. */
 export function recognize(words: readonly string[], profiles: readonly Profile[]): Profile | undefined {
   const names = programNames(words);
   return profiles.find(({ command, kind }) => {
@@ -14,24 +14,24 @@ export function recognize(words: readonly string[], profiles: readonly Profile[]
   });
 }
 
-/** What the agent itself was given: without its program, and the interpreter of that. */
+/** The agent's own arguments, without its program and interpreter. */
 export function ownArguments([program = "", ...args]: readonly string[]): readonly string[] {
   return INTERPRETERS.test(basename(program)) ? args.slice(args.findIndex((word) => !word.startsWith("-")) + 1) : args;
 }
 
-/** The program itself, and the script where it is an interpreter: a shell names a script as it was typed, with or without its ending. */
+/** The program's name or, for an interpreter, its script's name without the ending. */
 function programNames([program = "", ...args]: readonly string[]): string[] {
-  // A login shell begins with a dash; some programs write blanks behind their name.
+  // The name of a login shell begins with a dash; some programs write blanks after their name.
   const name = basename(program.replace(/^-/, "").split(" ")[0] ?? "");
   if (!INTERPRETERS.test(name)) return [name];
   const at = args.findIndex((word) => word !== "" && !word.startsWith("-"));
   const script = args[at];
-  // What it runs is a text; the agent in it is a process of its own.
+  // With -c or -e it runs a text; an agent in that text is a process of its own.
   const isText = args.slice(0, at).some((word) => /^-[a-z]*[ce]$/.test(word));
   return script === undefined || isText ? [] : [basename(script).replace(/\.(?:[cm]?js|py|sh|pl|rb)$/, "")];
 }
 
-/** The id of the conversation in the words of an agent that was started with one. */
+/** The conversation's id on an agent's command line, if there is one. */
 export function conversationIn(words: readonly string[], profile: Profile): string | null {
   const { begin, resume } = profile.conversation ?? {};
   for (const [flag, value] of [begin, resume].map((template) => template ?? [])) {
@@ -43,5 +43,5 @@ export function conversationIn(words: readonly string[], profile: Profile): stri
   return null;
 }
 
-/** Long enough not to be a name that somebody gave something else. */
+/** Long enough not to be some other name. */
 const ID = /^\w[\w.-]{7,199}$/;

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { readFixtures } from "./fixtures/fixtures.ts";
 import { newerThanRecorded, RECORDED } from "./recorded.ts";
 
-test("a version is newer by its numbers, and what nobody recorded is never newer", () => {
+test("versions are compared by number, and an unrecorded agent is never newer", () => {
   const [, minor = ""] = /^\d+\.(\d+)/.exec(RECORDED.codex ?? "") ?? [];
   const next = `0.${Number(minor) + 1}.0`;
   expect(newerThanRecorded("codex", next)).toEqual({ version: next, recorded: RECORDED.codex });
@@ -13,11 +13,11 @@ test("a version is newer by its numbers, and what nobody recorded is never newer
   expect(newerThanRecorded("aider", "99.0.0")).toBeNull();
 });
 
-test("a version that would be more than a word in a command is none", () => {
+test("a version that is not a single plain word is ignored", () => {
   for (const version of ["99.0.0-$(id)", "99.0.0-a; id", "99.0.0-a\nid", "99.x"]) expect(newerThanRecorded("codex", version)).toBeNull();
 });
 
-test("the recorded versions are those that the tests install and that the recordings name", () => {
+test("the recorded versions match those that the tests install and the recordings name", () => {
   const file = path.join(import.meta.dirname, "../../../../tests/real/versions.json");
   const installed = JSON.parse(readFileSync(file, "utf8")) as Record<string, { version: string }>;
   const fixtures = readFixtures();

@@ -1,6 +1,6 @@
 /**
- * The versions of agents whose screens and hooks were recorded, by which their rules were made. An agent that is newer may look different: its
- * status may then be wrong or unknown. `npm run record:agents -- AGENT --version VERSION` records it anew and writes its version here.
+ * The versions of agents whose screens and hooks were recorded, and from which their rules were made. A newer agent may look different, so its
+ * status may be wrong or unknown. `npm run record:agents -- AGENT --version VERSION` records it again and writes its version here.
  */
 import { readlinkSync } from "node:fs";
 import type { Newer } from "@holdfast/contract";
@@ -15,19 +15,19 @@ export const RECORDED: Readonly<Record<string, string>> = {
   qwen: "0.24.4",
 };
 
-/** A package says what it likes, and the version is shown as part of a command: anything else is no version. */
+/** A package can claim any version, and Holdfast shows it as part of a command, so anything else is refused. */
 const VERSION = /^\d+(?:\.\d+)*(?:[-+][\w.+-]{1,60})?$/;
 
-/** Null: its rules were made by this version or a newer one, or none were recorded. */
+/** Null: this version or a newer one was recorded, or none was. */
 export function newerThanRecorded(agent: string, version: string | null): Newer | null {
   const recorded = RECORDED[agent];
   if (recorded === undefined || version === null || !VERSION.test(version)) return null;
   return isNewer(version, recorded) ? { version, recorded } : null;
 }
 
-/** The version of the program of that name that a process runs, as far as its package says. */
+/** The version of the named program that a process runs, if its package tells. */
 export function runningVersion(pid: number, program: string): string | null {
-  // A script's first argument is the script.
+  // For a script, the first argument is the script itself.
   const files = [executableOf(pid), ...argumentsOf(pid).slice(0, 2)].filter((file) => file?.startsWith("/"));
   for (const file of files) {
     const version = packagedVersion(file ?? "", program);
@@ -44,7 +44,7 @@ function executableOf(pid: number): string | undefined {
   }
 }
 
-/** By their numbers; what follows a dash or a plus does not count. */
+/** Compares numbers; ignores everything after a dash or a plus. */
 function isNewer(version: string, than: string): boolean {
   const [ours, theirs] = [numbersOf(version), numbersOf(than)];
   const at = ours.findIndex((number, i) => number !== (theirs[i] ?? 0));

@@ -9,7 +9,7 @@ const fixtures = readFixtures();
 const trusts = fixtures.filter(({ state }) => state === "trust");
 
 test.each(trusts.map((fixture) => [`${fixture.agent} ${fixture.version} ${fixture.recording}`, fixture] as const))(
-  "the trust dialog of %s is read whole, with the choice that Enter takes (mend 17)",
+  "the trust dialog of %s is read in full, with the choice that Enter takes (mend 17)",
   (_, { agent, screen }) => {
     const dialogs = profiles.get(agent).approvals?.dialogs;
     const shown = startDialogOn(dialogs, { what: "trust", screen });
@@ -27,7 +27,7 @@ test.each(trusts.map((fixture) => [`${fixture.agent} ${fixture.version} ${fixtur
 const logins = fixtures.filter(({ state, agent }) => state === "login" && agent !== "claude" && agent !== "opencode");
 
 test.each(logins.map((fixture) => [`${fixture.agent} ${fixture.version} ${fixture.recording}`, fixture] as const))(
-  "the ways to log in to %s are the choices of its dialog (mend 17)",
+  "the login dialog of %s offers its login methods as choices (mend 17)",
   (_, { agent, screen }) => {
     const dialogs = profiles.get(agent).approvals?.dialogs;
     const shown = startDialogOn(dialogs, { what: "login", screen });
@@ -39,7 +39,7 @@ test.each(logins.map((fixture) => [`${fixture.agent} ${fixture.version} ${fixtur
   },
 );
 
-test("a dialog is the same wherever its mark is, and none where another screen quotes it (mend 17)", () => {
+test("moving the mark does not change a dialog's text, and a quoted dialog is not a dialog (mend 17)", () => {
   const [claude] = trusts.filter(({ agent }) => agent === "claude");
   const dialogs = profiles.get("claude").approvals?.dialogs;
   const lines = claude?.screen.lines ?? [];
@@ -52,7 +52,7 @@ test("a dialog is the same wherever its mark is, and none where another screen q
   expect(startDialogOn(dialogs, { what: "trust", screen: { lines: cut } })).toBeUndefined();
 });
 
-test("no other recorded screen is taken for a trust dialog (mend 17)", () => {
+test("no other recorded screen is read as a trust dialog (mend 17)", () => {
   const others = fixtures.filter(({ expected }) => expected.attention?.for !== "trust");
   const taken = others.filter(({ agent, screen }) => {
     return startDialogOn(profiles.find(agent)?.approvals?.dialogs, { what: "trust", screen }) !== undefined;

@@ -1,37 +1,37 @@
 /**
- * Dialogs that an agent shows before it works: whether its folder may be trusted, how to log in. Data of its profile. A choice is taken by
- * its words: the mark is moved to it, seen there, and only then confirmed. Which choice is the default does not matter.
+ * Dialogs that an agent shows before it works, such as folder trust and login, as data of its profile. A choice is identified by its words: the mark
+ * is moved to it, checked on the screen, and only then confirmed. The default choice does not matter.
  */
 import { inOneLine, type Screen } from "@holdfast/contract";
 import { unframed } from "./dialog.ts";
 
 export interface StartDialog {
   for: "trust" | "login";
-  /** Its first line, and its last, below which there is nothing to read. */
+  /** The dialog's first line, and its last, which is also the last on the screen. */
   from: RegExp;
   to: RegExp;
   /**
-   * Of a dialog about the folder alone: the words of the choice that trusts it and nothing more, and of the one that does not. Without it the dialog
-   * is shown in the inbox, and answered on its screen.
+   * For a dialog about the folder alone: the choice that trusts it and nothing more, and the choice that does not. Without it the inbox shows the
+   * dialog, but it is answered on the screen.
    */
   choices?: { allow: RegExp; deny: RegExp };
-  /** Of a dialog that offers several ways to go on, none of which allows or denies anything: the lines that can be chosen. */
+  /** For a dialog whose choices neither allow nor deny anything: the lines that can be chosen. */
   offers?: RegExp;
 }
 
 export interface ShownDialog {
   dialog: StartDialog;
-  /** Its lines, without frames and without the mark: the same wherever that is. */
+  /** Its lines without frames and mark, so the text does not depend on the mark's position. */
   text: string;
-  /** What it asks about, in one line. */
+  /** The subject of the dialog, in one line. */
   about: string;
-  /** The words of the choice that Enter takes; undefined: none is marked, or several are. */
+  /** The choice that Enter takes; undefined if none or several are marked. */
   marked: string | undefined;
 }
 
 const MARK = /^[❯›●▶>] +(?=\S)/;
 
-/** Undefined: there is none, or not all of it is on the screen. */
+/** Undefined: there is no dialog, or not all of it is on the screen. */
 export function startDialogOn(
   dialogs: readonly StartDialog[] | undefined,
   { what, screen }: { what: StartDialog["for"]; screen: Pick<Screen, "lines"> },
@@ -57,7 +57,7 @@ function isChoice({ choices, offers }: StartDialog, words: string): boolean {
 
 const NUMBER = /^(\d+)\. +/;
 
-/** The lines of a dialog that can be chosen, as they are shown; none where nobody knows which are. */
+/** The choices of a dialog, as shown; undefined if none is known. */
 export function choicesIn(
   dialogs: readonly StartDialog[] | undefined,
   text: string,
@@ -68,14 +68,14 @@ export function choicesIn(
     if (known.length === 0) continue;
     if (dialog.offers) return { dialog, choices: known };
     if (known.every((line) => NUMBER.test(line))) return { dialog, choices: lines.filter((line) => NUMBER.test(line)) };
-    // Without numbers they stand below each other, above the last line, which says which keys to press.
+    // Without numbers, the choices are consecutive lines above the last one, which names the keys.
     const first = lines.findIndex((line) => isChoice(dialog, line));
     return { dialog, choices: lines.slice(first, -1) };
   }
   return undefined;
 }
 
-/** The one that is meant by its words, or by its number: the one that is shown, else its place. */
+/** Finds a choice by its words or its number: the number shown, else its position. */
 export function choiceOf(choices: readonly string[], wanted: string): string | undefined {
   const words = wanted.trim().toLowerCase();
   const byWords = choices.filter((choice) => [choice, choice.replace(NUMBER, "")].some((each) => each.toLowerCase() === words));

@@ -1,9 +1,9 @@
-/** The tables of config.toml that are about agents. */
+/** Reads the tables of config.toml about agents. */
 import { WrongSetting } from "@holdfast/platform";
 
 type Table = Record<string, unknown>;
 
-/** Reads values, or says which one in which file makes no sense. */
+/** Reads values, or throws an error that names the file and the invalid key. */
 export class TableReader {
   readonly file: string;
   readonly path: string;

@@ -12,7 +12,7 @@ function file(name: string, text: string): string {
   return join(directory, name);
 }
 
-test("what an agent wrote down is read in whole lines, over all its files, to the end (mend own-transcript) (BG-18 mend)", () => {
+test("an agent's own record is read in complete lines, over all its files, to the end (mend own-transcript) (BG-18 mend)", () => {
   const files = [file("a", "one\ntwo\nthree\n"), join(directory, "none"), file("b", "four\nfive")];
   const pieces: string[] = [];
   for (let from = 0; ; ) {
@@ -25,7 +25,7 @@ test("what an agent wrote down is read in whole lines, over all its files, to th
   expect(pieceOf(files, { from: 99, limit: 9 })).toEqual({ text: "", from: 23, next: 23, bytes: 23 });
 });
 
-test("a line that is too long is cut between characters, and what is no plain file is not read (mend own-transcript) (BG-18 mend)", () => {
+test("a line that is too long is cut between characters, and only ordinary files are read (mend own-transcript) (BG-18 mend)", () => {
   const long = [file("long", "ééééé\n")];
   expect(pieceOf(long, { from: 0, limit: 5 })).toMatchObject({ text: "éé", next: 4 });
   symlinkSync(join(directory, "long"), join(directory, "link"));

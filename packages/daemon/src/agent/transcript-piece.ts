@@ -1,7 +1,7 @@
-/** A piece of what an agent wrote down itself of a conversation, of all its files one after the other. */
+/** Reads a piece of an agent's own record of a conversation, over all its files in order. */
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 
-/** More at once nobody reads. */
+/** Largest piece: nobody reads more at once. */
 const MOST_BYTES = 1 << 20;
 
 export interface Piece {
@@ -11,7 +11,7 @@ export interface Piece {
   bytes: number;
 }
 
-/** Ends with a line, where one ends within `limit` bytes; never in the middle of a character. */
+/** The piece ends at the end of a line if there is one within `limit` bytes, and never inside a character. */
 export function pieceOf(files: readonly string[], { from: asked, limit }: { from: number; limit: number }): Piece {
   const sizes = files.map((file) => reading(file, (_, size) => size) ?? 0);
   const bytes = sizes.reduce((sum, size) => sum + size, 0);
@@ -27,7 +27,7 @@ export function pieceOf(files: readonly string[], { from: asked, limit }: { from
       const buffer = Buffer.alloc(Math.min(most, size - at));
       return buffer.subarray(0, readSync(descriptor, buffer, 0, buffer.length, at));
     });
-    // One that was cut short meanwhile has nothing there any more.
+    // The file may have been truncated meanwhile.
     if (!read || read.length === 0) continue;
     const whole = at + read.length >= size ? read : wholeLines(read);
     return { text: whole.toString("utf8"), from, next: from + whole.length, bytes };
@@ -40,11 +40,11 @@ function wholeLines(piece: Buffer): Buffer {
   if (end >= 0) return piece.subarray(0, end + 1);
   let length = piece.length;
   while (length > 1 && ((piece[length - 1] ?? 0) & 0xc0) === 0x80) length--;
-  // The first byte of a character that is not whole.
+  // The first byte of an incomplete character.
   return (piece[length - 1] ?? 0) >= 0xc0 ? piece.subarray(0, Math.max(length - 1, 1)) : piece;
 }
 
-/** Only of a plain file: what an agent left there may be anything. */
+/** Reads only ordinary files: an agent may have left anything there. */
 function reading<T>(path: string, read: (descriptor: number, size: number) => T): T | undefined {
   let descriptor: number;
   try {

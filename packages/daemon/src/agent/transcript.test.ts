@@ -19,7 +19,7 @@ function said(text: string, more: Record<string, unknown> = {}): string {
   });
 }
 
-test("what claude said last is read from the end of its transcript, past tools, subagents and a torn line", () => {
+test("claude's last reply is read from the end of its transcript, past tools, subagents and a cut line", () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const folder = join(directory.path, ".claude/projects/-home-me-app");
   mkdirSync(folder, { recursive: true });
@@ -39,7 +39,7 @@ test("what claude said last is read from the end of its transcript, past tools, 
   expect(lastReplyIn(transcript, { ...of, env: { HOME: "/nowhere" } })).toBeUndefined();
 });
 
-test("a pipe in the place of an agent's transcript keeps nobody waiting (mend 11)", () => {
+test("a pipe in place of an agent's transcript does not block reading (mend 11)", () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const folder = join(directory.path, ".claude/projects/-home-me-app");
   mkdirSync(folder, { recursive: true });
@@ -51,7 +51,7 @@ test("a pipe in the place of an agent's transcript keeps nobody waiting (mend 11
   expect(source.read(file, undefined, of)).toMatchObject({ calls: [], more: false });
 });
 
-test("what gemini said last is read from the newest file of the conversation, past calls of tools", () => {
+test("gemini's last reply is read from the newest file of the conversation, past tool calls", () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const folder = join(directory.path, ".gemini/tmp/app/chats");
   mkdirSync(folder, { recursive: true });
@@ -64,7 +64,7 @@ test("what gemini said last is read from the newest file of the conversation, pa
   expect(lastReplyIn(gemini.transcript as Transcript, { ...of, env: {} })).toBeUndefined();
 });
 
-test("gemini's turns are counted from its own files, each once, without what tools answered (mend 11)", () => {
+test("gemini's turns are counted from its own files, each once, without tool results (mend 11)", () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const folder = join(directory.path, ".gemini/tmp/app/chats");
   mkdirSync(folder, { recursive: true });

@@ -1,8 +1,8 @@
-/** What an agent wrote down itself of a conversation: read for what it said last, where its hooks do not tell. */
+/** An agent's own record of a conversation, read for its prompts and replies where its hooks do not report them. */
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs";
 import type { Memory } from "./usage-source.ts";
 
-/** Whose transcript it is, and where it is looked for. */
+/** The conversation of a transcript, and where to look for it. */
 export interface Whose {
   conversation: string;
   cwd: string;
@@ -10,37 +10,37 @@ export interface Whose {
 }
 
 export interface Transcript {
-  /** The file, one JSON value a line; undefined: there is none. Of one with a `store`, a file beside which a change shows. */
+  /** The file, with one JSON value per line; undefined if there is none. With a `store`, a file in whose directory changes show. */
   path(of: Whose): string | undefined;
-  /** All of them, of an agent that begins another each time it goes on with a conversation. */
+  /** All files, for an agent that begins another each time it continues a conversation. */
   files?(of: Whose): readonly string[];
-  /** For an agent that keeps a database and no lines. */
+  /** For an agent that keeps a database instead of lines. */
   store?: Store;
-  /** What a line of it says the agent said, if it does. */
+  /** The agent's reply in an entry, if there is one. */
   reply(entry: unknown): { text: string; at: string | null } | undefined;
-  /** The prompt with which a turn begins, if a line of it tells one; a line may be written again. Without it, nobody can count turns there. */
+  /** The prompt in an entry that begins a turn; an entry may be repeated. Without it turns cannot be counted. */
   prompt?(entry: unknown): Prompt | undefined;
-  /** A turn may also begin with what is no prompt, or not with each: they are no count of turns. */
+  /** A turn may begin without a prompt, or a prompt without a turn, so prompts do not count turns. */
   uncounted?: true;
-  /** The agent may also keep a conversation in another place or form: without a file here, nobody knows how many turns it has. */
+  /** The agent may also keep a conversation in another place or form, so without a file the number of turns is unknown. */
   elsewhere?: true;
-  /** What a line of it says of how the turn ends that runs there; what follows may say otherwise. Without it, nobody tells its answers. */
+  /** The outcome of the running turn by an entry; a later entry may change it. Without it answers are not reported. */
   outcome?(entry: unknown, memory: Memory): Outcome | undefined;
-  /** Each outcome names its turn, and the last one of a turn says so: a prompt alone ends none, it may join the turn that runs. */
+  /** Each outcome names its turn and says if it is the last. A prompt alone ends no turn: it may join the running one. */
   named?: true;
-  /** Whether its model owes an answer after a line of it, and since when; undefined: the line says nothing of that. */
+  /** The time since when the model owes an answer, or false if it owes none; undefined if the entry does not tell. */
   owes?(entry: unknown): string | false | undefined;
 }
 
-/** `reply`: null when the turn goes on, or ended without one. */
+/** `reply`: null if the turn continues or ended without a reply. */
 export type Ending = { reply: string | null } | { failure: string } | { interrupted: true };
 
-/** Of a transcript with named turns: which, and whether that was its last word. */
+/** For a transcript with named turns: the turn, and whether this ends it. */
 export type Outcome = Ending & { turn?: string; ends?: boolean };
 
-/** Entries have an `id` of their own, in the order of time. */
+/** Entries have ids in chronological order. */
 export interface Store {
-  /** The complete entries behind `after`, oldest first, and the id behind which nothing incomplete is left: read from there again. */
+  /** The complete entries after `after`, oldest first, and the id to read from next: every incomplete entry comes after it. */
   read(of: Whose, after: string): { entries: readonly StoredEntry[]; after: string };
 }
 
@@ -51,15 +51,15 @@ export interface StoredEntry {
 
 export interface Prompt {
   id: string;
-  /** The turn that the prompt belongs to, where several may belong to one. Else it is the prompt's own id. */
+  /** The turn of the prompt, if a turn can have several. Default: the prompt's own id. */
   turn?: string;
-  /** It was given into the turn that runs, and begins none. */
+  /** The prompt was given into the running turn and begins none. */
   joins?: boolean;
   text: string;
   at: string | null;
 }
 
-/** Of the end of the file: an answer that is longer than what it is said in would be a strange one. */
+/** Bytes read from the end of the file; no answer is longer. */
 const READ_BYTES = 8 << 20;
 
 export function lastReplyIn(transcript: Transcript, of: Whose): { text: string; at: string | null } | undefined {
@@ -70,7 +70,7 @@ export function lastReplyIn(transcript: Transcript, of: Whose): { text: string; 
   return undefined;
 }
 
-/** From the last one on. */
+/** Newest first. */
 function* lastEntries(transcript: Transcript, of: Whose): Generator<unknown> {
   if (transcript.store) return yield* transcript.store.read(of, "").entries.toReversed();
   const path = transcript.path(of);
@@ -78,8 +78,8 @@ function* lastEntries(transcript: Transcript, of: Whose): Generator<unknown> {
 }
 
 /**
- * How many turns it wrote down, or how many since a time: a copy has those of the original too. Null: its files do not say. Without a file there
- * was none that it could go on with.
+ * The number of recorded turns, all or since a time, since a copy also contains the original's. Null if the files do not tell. Without a file there
+ * was no turn that could be continued.
  */
 export function turnsIn(transcript: Transcript | undefined, of: Whose, since?: string): number | null {
   if (!transcript) return null;
@@ -96,12 +96,12 @@ export function filesOf(transcript: Transcript, of: Whose): readonly string[] {
   return transcript.files?.(of) ?? [transcript.path(of)].filter((path) => path !== undefined);
 }
 
-/** By which it shows that more was written. */
+/** Total size, which shows whether more was written. */
 export function bytesOf(files: readonly string[]): number {
   return files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
 }
 
-/** Empty when there is no ordinary file: an agent may have put a pipe there, which nobody would ever write to. */
+/** Empty unless it is an ordinary file: an agent may have put a pipe there, to which nothing would ever be written. */
 export function endOf(path: string): string {
   let file: number;
   try {
@@ -120,7 +120,7 @@ export function endOf(path: string): string {
   }
 }
 
-/** A line that is no JSON is passed over: the first may be torn, and the last one half written. */
+/** Skips a line that is not JSON: the first may be cut, and the last half written. */
 export function parsed(line: string): unknown {
   try {
     return line === "" ? undefined : JSON.parse(line);

@@ -33,7 +33,7 @@ function append(...lines: unknown[]): void {
 
 const outputs = (calls: readonly Call[]) => calls.map(({ id, output }) => `${id} ${output}`);
 
-test("each reading goes on where the last one ended", () => {
+test("each reading continues where the last one ended", () => {
   expect(source.places(OF)).toEqual([file]);
   expect(source.read(file, undefined, OF).calls).toEqual([]);
   append({ id: "a", out: 1 }, "no JSON", { other: 1 }, "");
@@ -44,7 +44,7 @@ test("each reading goes on where the last one ended", () => {
   expect(outputs(source.read(file, first.state, OF).calls)).toEqual(["b 2"]);
 });
 
-test("a line that is only half written is read when it is whole", () => {
+test("a half-written line is read once it is complete", () => {
   append({ id: "a", out: 1 });
   appendFileSync(file, '{"id":"b",');
   const first = source.read(file, undefined, OF);
@@ -53,7 +53,7 @@ test("a line that is only half written is read when it is whole", () => {
   expect(outputs(source.read(file, first.state, OF).calls)).toEqual(["b 2"]);
 });
 
-test("a call that is told again counts once, with what was told of it more", () => {
+test("a repeated call counts once, plus its additional tokens", () => {
   append({ id: "a", out: 2 }, { id: "a", out: 2 }, { id: "b", out: 1 }, { id: "a", out: 7 });
   const { calls, state } = source.read(file, undefined, OF);
   expect(calls.map(({ id, input, output }) => [id, input, output])).toEqual([
@@ -65,14 +65,14 @@ test("a call that is told again counts once, with what was told of it more", () 
   expect(outputs(source.read(file, state, OF).calls)).toEqual(["b 3", "c null", "c 3"]);
 });
 
-test("what was told of the model before is known to the next reading", () => {
+test("the next reading remembers the model named before", () => {
   append({ model: "fine" });
   const { state } = source.read(file, undefined, OF);
   append({ id: "a", out: 1 });
   expect(source.read(file, state, OF).calls[0]?.model).toBe("fine");
 });
 
-test("of a file that was replaced by a shorter one only what is newer counts", () => {
+test("in a file replaced by a shorter one only newer calls count", () => {
   append({ id: "a", out: 1, at: "2026-11-15T01:00:00.000Z" }, { id: "b", out: 1, at: "2026-11-15T02:00:00.000Z" }, "x".repeat(100));
   const { state } = source.read(file, undefined, OF);
   writeFileSync(file, "");
@@ -80,7 +80,7 @@ test("of a file that was replaced by a shorter one only what is newer counts", (
   expect(outputs(source.read(file, state, OF).calls)).toEqual(["c 1"]);
 });
 
-test("a large file is read in parts, and a line that is longer than a part is read whole", () => {
+test("a large file is read in parts, and a line longer than a part is read in full", () => {
   const parts = usageInLines({ files: () => [file], call, limits: { atOnce: 64 } });
   append({ id: "a", out: 1, more: "x".repeat(5000) }, { id: "b", out: 2 }, { id: "c", out: 3 });
   const seen: string[] = [];
@@ -93,7 +93,7 @@ test("a large file is read in parts, and a line that is longer than a part is re
   expect(seen).toEqual(["a 1", "b 2", "c 3"]);
 });
 
-test("a line that is longer than any call is passed over, whether it ends or not (mend 8)", () => {
+test("a line longer than any call is skipped, with or without an end (mend 8)", () => {
   const parts = usageInLines({ files: () => [file], call, limits: { atOnce: 64, longest: 256 } });
   const read = (state?: string) => {
     const seen: string[] = [];
@@ -113,7 +113,7 @@ test("a line that is longer than any call is passed over, whether it ends or not
   expect(read(state).seen).toEqual(["c 3"]);
 });
 
-test("however a file grows and is read, the sums are those of all of it", () => {
+test("the sums are correct however a file grows and is read", () => {
   const steps = fc.array(fc.array(fc.record({ id: fc.constantFrom("a", "b", "c"), out: fc.nat(20) }), { maxLength: 5 }), { maxLength: 6 });
   fc.assert(
     fc.property(steps, (all) => {
@@ -134,7 +134,7 @@ test("however a file grows and is read, the sums are those of all of it", () => 
   );
 });
 
-test("only a number that makes sense is a number of tokens", () => {
+test("only a finite, non-negative number is a token count", () => {
   expect([count(3), count(2.6), count(0)]).toEqual([3, 3, 0]);
   expect([count(-1), count("3"), count(null), count(undefined), count(Number.NaN), count(Number.POSITIVE_INFINITY)]).toEqual(
     Array.from({ length: 6 }, () => null),

@@ -1,18 +1,18 @@
 /**
- * What an agent wrote down itself of what it used of models. It is read now and then, each time from where the last reading ended; the state that says
- * where is kept with what was read, so that nothing is read twice, whoever dies when.
+ * An agent's own record of its model usage. Each reading continues where the last one ended. The position is stored together with the usage read, so
+ * nothing is counted twice after a crash.
  */
 import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { parsed } from "./transcript.ts";
 
-/** One call of a model. Null: it does not tell. */
+/** One model call. Null: the agent does not report it. */
 export interface Call {
-  /** The same call may be told several times, with more tokens each. */
+  /** The same call may be reported several times, each time with more tokens. */
   id: string;
   at: string | null;
   model: string | null;
-  /** Without what was read from a cache or written to one. */
+  /** Without cache reads and writes. */
   input: number | null;
   output: number | null;
   cacheRead: number | null;
@@ -28,11 +28,11 @@ export interface Conversing {
 }
 
 export interface UsageSource {
-  /** Where it writes of this conversation, and of what it set others to do in it: files, or names that `read` knows. */
+  /** The places for this conversation and its subagents: files, or names that `read` knows. */
   places(of: Conversing): string[];
   /**
-   * What is there beyond the state, at most so much at once: `more` says that there is more. A place that cannot be read is empty. The state
-   * is the same one where there was nothing.
+   * Reads a limited amount after the state; `more` is true if there is more. A place that cannot be read is empty. Without anything new the state
+   * stays the same.
    */
   read(place: string, state: string | undefined, of: Conversing): Reading;
 }
@@ -43,32 +43,32 @@ export interface Reading {
   more: boolean;
 }
 
-/** What the reader of lines remembers beside its place; `model` for those that say it once. */
+/** Notes that a line reader keeps besides its position. `model` is for agents that name it only once. */
 export interface Memory {
   model?: string | null;
-  /** Of those that only tell the sum of all. */
+  /** For agents that report only a total. */
   total?: number;
-  /** Of those that mark an answer as complete in another line. */
+  /** For agents that mark an answer as complete in another line. */
   answered?: boolean;
 }
 
-/** At once: a few milliseconds of parsing, in which nothing else is done. */
+/** Bytes read at once: a few milliseconds of parsing that block the daemon. */
 const READ_BYTES = 1 << 20;
 
-/** No agent writes a call in more. A longer line is passed over, never held as a whole. */
+/** No agent writes a longer call. A longer line is skipped and never held in memory as a whole. */
 const LONGEST_LINE = 32 << 20;
 
-/** Calls that are told again come soon after. */
+/** Number of calls remembered, since a repeated call follows soon. */
 const RECENT = 6;
 
 interface LinesState extends Memory {
   offset: number;
-  /** The newest of what was told: in a file that was replaced by a shorter one, nothing older counts. */
+  /** Time of the newest call. In a file that was replaced by a shorter one, older calls do not count. */
   until?: string;
   recent?: [id: string, ...told: (number | null)[]][];
 }
 
-/** Files to which one JSON value a line is appended. `call` may note things for the lines that follow. */
+/** Files with one JSON value per line. `call` may keep notes for later lines. */
 export function usageInLines(how: {
   files(of: Conversing): string[];
   call(entry: unknown, memory: Memory): Call | undefined;
@@ -96,7 +96,7 @@ function stateOf(state: string | undefined): LinesState {
   return state === undefined ? { offset: 0 } : (JSON.parse(state) as LinesState);
 }
 
-/** Of one that was told before, what is new of it. */
+/** Adds a call; for one that was reported before, only the difference. */
 function tell(calls: Call[], call: Call, memory: LinesState): void {
   const id = createHash("sha256").update(call.id).digest("base64url").slice(0, 8);
   const told = [call.input, call.output, call.cacheRead, call.cacheWrite];
@@ -118,12 +118,12 @@ function most(count: number | null, before: number | null | undefined): number |
 }
 
 interface Lines {
-  /** Whole ones. */
+  /** Complete lines. */
   text: string;
-  /** Behind them. */
+  /** The position after them. */
   offset: number;
   more: boolean;
-  /** The file is shorter than what was read of it: it is another one. */
+  /** The file is shorter than the part read before, so it is another file. */
   isOther: boolean;
 }
 
@@ -141,18 +141,18 @@ function linesFrom(path: string, from: number, { atOnce, longest }: Limits): Lin
   }
   try {
     const stat = fstatSync(file);
-    // A pipe in its place would stop the daemon until somebody wrote to it.
+    // A pipe in its place would block the daemon until something wrote to it.
     if (!stat.isFile()) return { text: "", offset: from, more: false, isOther: false };
     const { size } = stat;
     const isOther = size < from;
     const start = isOther ? 0 : from;
     let bytes = Buffer.alloc(0);
-    // A line that is longer than what is read at once is read whole.
+    // Reads more if a line is longer than the usual amount.
     for (let length = Math.min(atOnce, longest); ; length = Math.min(length * 4, longest)) {
       bytes = Buffer.alloc(Math.min(length, size - start));
       bytes = bytes.subarray(0, readSync(file, bytes, 0, bytes.length, start));
       if (bytes.includes(10) || bytes.length < length) break;
-      // The rest of it is no JSON, and tells nothing.
+      // The rest of the line is not valid JSON and is ignored.
       if (length === longest) return { text: "", offset: start + length, more: true, isOther };
     }
     const end = bytes.lastIndexOf(10) + 1;
@@ -162,12 +162,12 @@ function linesFrom(path: string, from: number, { atOnce, longest }: Limits): Lin
   }
 }
 
-/** A whole number that makes sense, else null. */
+/** A valid count, rounded, else null. */
 export function count(value: unknown): number | null {
   return typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.round(value) : null;
 }
 
-/** What is left of the one without the other; null where either is not known. */
+/** The difference; null if either is unknown. */
 export function less(whole: number | null, part: number | null): number | null {
   return whole === null || part === null ? null : Math.max(0, whole - part);
 }

@@ -9,7 +9,7 @@ function profiles(toml: string): Profiles {
   return new Profiles((builtIn) => userProfiles(agents, { file: "config.toml", builtIn }));
 }
 
-test("an agent of one's own is a table with a command (CAVE-05 agents)", () => {
+test("a table with a command defines an agent (CAVE-05 agents)", () => {
   const mine = profiles(`
     [agents.mine]
     command = ["my-agent", "--fast"]
@@ -42,21 +42,21 @@ test("an agent of one's own is a table with a command (CAVE-05 agents)", () => {
   ]);
 });
 
-test("a table with the name of a built-in agent changes what it names and leaves the rest", () => {
+test("a table with the name of a built-in agent changes only the keys it contains", () => {
   const { all } = profiles(`[agents.claude]\ncommand = ["claude", "--model", "best"]`);
   const claude = all.filter(({ name }) => name === "claude");
   expect(claude).toHaveLength(1);
   expect(claude[0]).toMatchObject({ command: ["claude", "--model", "best"], prompt: ["{prompt}"], description: "Claude Code" });
 });
 
-test("how a built-in agent forks is kept, unless it is resumed in another way or forks by other words", () => {
+test("a built-in agent keeps its way to fork, unless its table changes resume or fork", () => {
   const fork = (toml: string) => profiles(`[agents.claude]\n${toml}`).get("claude").conversation?.fork;
   expect(fork('command = ["claude", "-v"]')).toEqual(new Profiles().get("claude").conversation?.fork);
   expect(fork('resume = ["-r", "{id}"]')).toBeUndefined();
   expect(fork('fork = ["-f", "{from}"]')).toEqual({ words: ["-f", "{from}"] });
 });
 
-test("an agent that only speaks the protocol needs no other command, and has no screen", () => {
+test("an agent that speaks only the protocol needs no other command and has no screen", () => {
   const mine = profiles(`[agents.mine]\nstructured = ["my-agent", "--acp"]`).get("mine");
   expect(mine).toMatchObject({ chatOnly: true, command: ["my-agent", "--acp"], structured: ["my-agent", "--acp"] });
   const both = profiles(`[agents.mine]\ncommand = ["my-agent"]\nstructured = ["my-agent", "--acp"]`).get("mine");
@@ -64,7 +64,7 @@ test("an agent that only speaks the protocol needs no other command, and has no 
   expect(both.chatOnly).toBeUndefined();
 });
 
-test("a command for each turn, and a model, are agents to talk to", () => {
+test("a command per turn and a model are agents for conversations", () => {
   const { exec, local, usual } = Object.fromEntries(
     profiles(`
       [agents.exec.exec]
@@ -149,11 +149,11 @@ test.each([
   ["[agents.x.model]\nmax_steps = 0", "agents.x.model.max_steps is not a whole number of at least 1"],
   ["[agents.x.model]\nmode = 'yolo'", 'agents.x.model.mode "yolo" is not one of ask, auto-edit, auto'],
   ["[agents.x]\nmodel = {}\nexec = { command = ['x'] }", "config.toml: agents.x has both exec and model"],
-])("what makes no sense is refused by name: %j", (toml, message) => {
+])("invalid settings are refused with the key's name: %j", (toml, message) => {
   expect(() => profiles(toml)).toThrow(message);
 });
 
-test("what is put into an argument is never taken for a flag", () => {
+test("a value in an argument is never read as a flag", () => {
   expect(filled(["-i", "{prompt}"], { prompt: "--help" })).toEqual(["-i", " --help"]);
   expect(filled(["--resume", "{id}"], { id: "a b'c" })).toEqual(["--resume", "a b'c"]);
   expect(filled(["--prompt={prompt}"], { prompt: "-x {id} {prompt}" })).toEqual(["--prompt=-x {id} {prompt}"]);

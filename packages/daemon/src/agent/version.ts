@@ -1,24 +1,24 @@
 /**
- * Which version of an agent is installed. What npm installed says so in a file beside it; anything else is run with `--version`, once for each
- * time that it changes, and only waited for as long as somebody wants to.
+ * The installed version of an agent. A program from npm has it in its package.json. Any other program is run with `--version`, once per change of its
+ * file, and a caller waits only as long as it wants.
  */
 import { execFile } from "node:child_process";
 import { realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { readJsonFile } from "@holdfast/platform";
 
-/** Some take seconds to start, on a busy machine longer. */
+/** Some agents take seconds to start, and longer on a busy machine. */
 const LONGEST_MS = 30_000;
 
-/** How far above a program its package may begin: `bin/agent.js`, `dist/bin/agent.js`. */
+/** Number of directories searched upwards for the package of `bin/agent.js` or `dist/bin/agent.js`. */
 const DEPTH = 3;
 
-/** By path and time of change: asking costs a start of the program. */
+/** Cached by path and modification time, since asking starts the program. */
 const asked = new Map<string, Promise<string | null>>();
 
 export const PENDING = Symbol("pending");
 
-/** Null: it does not say. */
+/** Null: the program does not tell. */
 export async function versionOf(
   path: string,
   { args, env, waitMs }: { args: readonly string[]; env: Readonly<Record<string, string>>; waitMs: number },
@@ -34,7 +34,7 @@ export async function versionOf(
   return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }
 
-/** By the package that says that this very file is its program; with a name, the one of that name: Node may come in a package itself. */
+/** The version of the package that lists this file as its program. With a name, as that program: Node may come in a package too. */
 export function packagedVersion(path: string, name?: string): string | undefined {
   try {
     const program = realpathSync(path);
@@ -46,7 +46,7 @@ export function packagedVersion(path: string, name?: string): string | undefined
       if (typeof version === "string" && files.some((file) => join(directory, file) === program)) return version;
     }
   } catch {
-    // It went, or may not be looked at: it is asked, and fails by itself.
+    // The file is gone or unreadable. Running it then reports the failure.
   }
   return undefined;
 }
@@ -58,7 +58,7 @@ function ask(path: string, args: readonly string[], env: Readonly<Record<string,
   const answer = new Promise<string | null>((resolve) => {
     const options = { env: { ...env }, cwd: "/", timeout: LONGEST_MS, killSignal: "SIGKILL" as const, maxBuffer: 1 << 20 };
     const child = execFile(path, [...args], options, (error, stdout) => {
-      // One that was too slow may be faster another time.
+      // A program that was too slow may be faster next time.
       if (error?.killed) asked.delete(key);
       resolve(error ? null : numberIn(stdout));
     });

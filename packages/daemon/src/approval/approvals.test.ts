@@ -23,7 +23,7 @@ const SOMEBODY = "user:tester" as Principal;
 const SESSION = "aaaaaaaaaa" as SessionId;
 const RUN = { session: SESSION, run: 1 };
 
-/** The rooms of one daemon, on a home that the next one finds again; what is asked is asked by the real script. */
+/** The parts of one daemon, on a home that the next daemon reuses. The real hook script makes the requests. */
 class World implements AsyncDisposable {
   readonly #directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   readonly home: Home;
@@ -53,7 +53,7 @@ class World implements AsyncDisposable {
     );
   }
 
-  /** A daemon begins. */
+  /** Starts a daemon. */
   begin(): Approvals {
     const { home, journal, queries, sessions, profiles, rules, hosts } = this;
     this.#status = new AgentStatus({ home, journal, queries: sessions, hosts, profiles });
@@ -75,7 +75,7 @@ class World implements AsyncDisposable {
     return this.#approvals;
   }
 
-  /** It dies: nothing of it is left but what is on disk. */
+  /** Kills the daemon: only its files remain. */
   kill(): void {
     this.#approvals?.[Symbol.dispose]();
     this.#status?.[Symbol.dispose]();
@@ -133,7 +133,7 @@ function decisionIn(printed: string): unknown {
   return (JSON.parse(printed) as { hookSpecificOutput: { decision: unknown } }).hookSpecificOutput.decision;
 }
 
-test("what a hook asks waits, and the answer is what the hook prints", async () => {
+test("a hook's request waits, and the hook prints the answer", async () => {
   await using world = new World();
   const approvals = world.begin();
   const { printed } = world.ask("rm -rf build");
@@ -146,7 +146,7 @@ test("what a hook asks waits, and the answer is what the hook prints", async () 
   expect(world.left()).toEqual([]);
 });
 
-test("a tool that carries questions beside its command is listed, allowed and audited as its command (mend 6)", async () => {
+test("a tool call with questions besides its command is listed, allowed and audited as its command (mend 6)", async () => {
   await using world = new World();
   const approvals = world.begin();
   const questions = [{ question: "Which colour?", options: [{ label: "Red" }, { label: "Blue" }] }];
@@ -165,7 +165,7 @@ test("a tool that carries questions beside its command is listed, allowed and au
   expect(events.map(({ data }) => String((data as { text: string }).text).slice(0, 14))).toEqual(["Bash: rm -rf ~", "Bash: rm -rf ~"]);
 });
 
-test("a title of a protocol's agent is beside what it is given, and never in its place (mend 6)", async () => {
+test("a protocol agent's title is shown next to its arguments, never instead of them (mend 6)", async () => {
   await using world = new World();
   const approvals = world.begin();
   const record = world.sessions.get(SESSION);
@@ -183,7 +183,7 @@ test("a title of a protocol's agent is beside what it is given, and never in its
   expect(approvals.list({ all: false })[1]).toMatchObject({ changes, text: expect.stringMatching(/^edit: \/etc\/hosts \(−1 \+1 lines\)/) });
 });
 
-test("what a protocol's agent asks for and is too long to be shown can be denied, and not allowed (mend 6)", async () => {
+test("a protocol agent's request that is too long to be shown can only be denied (mend 6)", async () => {
   await using world = new World();
   const approvals = world.begin();
   const record = world.sessions.get(SESSION);
@@ -205,7 +205,7 @@ test("what a protocol's agent asks for and is too long to be shown can be denied
   }
 });
 
-test("what is asked by a tool of ours shows its arguments beside the agent's sentence (mend 6)", async () => {
+test("a request through Holdfast's own tool shows its arguments next to the agent's sentence (mend 6)", async () => {
   await using world = new World();
   const approvals = world.begin();
   const record = world.sessions.get(SESSION);
@@ -215,7 +215,7 @@ test("what is asked by a tool of ours shows its arguments beside the agent's sen
   expect(approvals.request(record, { for: "question", text: "tidy\u200b up?" }, SOMEBODY).text).toBe("tidy<U+200B> up?");
 });
 
-test("a deny carries its reason, and an answer is heard once", async () => {
+test("a denial carries its reason, and a request can be answered only once", async () => {
   await using world = new World();
   const approvals = world.begin();
   const { printed } = world.ask("rm x");
@@ -239,7 +239,7 @@ test("a daemon that dies while a hook waits changes nothing", async () => {
   expect(decisionIn(await printed)).toEqual({ behavior: "allow" });
 });
 
-test("what is asked while there is no daemon is taken by the next", async () => {
+test("the next daemon takes a request made while no daemon ran", async () => {
   await using world = new World();
   const { printed } = world.ask("rm x");
   await eventually(() => expect(world.left().filter((name) => /^[^.].*\.ask$/.test(name))).toHaveLength(2));
@@ -247,7 +247,7 @@ test("what is asked while there is no daemon is taken by the next", async () => 
   expect(decisionIn(await printed)).toEqual({ behavior: "allow" });
 });
 
-test("an answer that was written down and not heard is told by the next daemon", async () => {
+test("the next daemon delivers a journaled answer that did not reach its hook", async () => {
   await using world = new World();
   world.begin();
   const { printed } = world.ask("rm x");
@@ -259,7 +259,7 @@ test("an answer that was written down and not heard is told by the next daemon",
   expect(decisionIn(await printed)).toEqual({ behavior: "deny", message: "no" });
 });
 
-test("a hook that a lost journal knew of is let go", async () => {
+test("a hook whose request was lost with the journal is ended without an answer", async () => {
   await using world = new World("codex");
   world.begin();
   const { printed } = world.ask("rm x");
@@ -271,7 +271,7 @@ test("a hook that a lost journal knew of is let go", async () => {
   expect(world.left()).toEqual([]);
 });
 
-test("an answer that could not be told, on a full disk for example, is told as soon as it can be", async () => {
+test("an answer that could not be delivered, on a full disk for example, is delivered as soon as possible", async () => {
   await using world = new World();
   const approvals = world.begin();
   const { printed } = world.ask("rm x");
@@ -285,7 +285,7 @@ test("an answer that could not be told, on a full disk for example, is told as s
   expect(world.left()).toEqual([]);
 });
 
-test("a request that was written down before its file was deleted is not asked twice", async () => {
+test("a request that was journaled before its file was deleted is not recorded twice", async () => {
   await using world = new World();
   const approvals = world.begin();
   world.ask("rm x");
@@ -297,7 +297,7 @@ test("a request that was written down before its file was deleted is not asked t
   expect(approvals.park({ record, ask, signal })?.drafts).toEqual([]);
 });
 
-test("arguments that are nested without end are shown and answered like others, also by the next daemon", async () => {
+test("deeply nested arguments are shown and answered like others, also by the next daemon", async () => {
   await using world = new World();
   world.begin();
   const { printed } = world.ask("", { tool_input: { deep: JSON.parse("[".repeat(5000) + "]".repeat(5000)), ask: "1.ask" } });
@@ -311,7 +311,7 @@ test("arguments that are nested without end are shown and answered like others, 
   expect(decisionIn(await printed)).toEqual({ behavior: "allow" });
 });
 
-test("of two at once each gets its own answer", async () => {
+test("two requests at once get their own answers", async () => {
   await using world = new World();
   const approvals = world.begin();
   const first = world.ask("one");
@@ -323,34 +323,34 @@ test("of two at once each gets its own answer", async () => {
   );
   approvals.answer(one?.id ?? "", { decision: "allow", actor: SOMEBODY });
   expect(decisionIn(await first.printed)).toEqual({ behavior: "allow" });
-  // The other still waits, and so does the session.
+  // The other request still waits, and so does the session.
   expect(world.sessions.get(SESSION)).toMatchObject({ status: "waiting", standing: { attention: { text: "Bash: two" } } });
   approvals.answer(two?.id ?? "", { decision: "deny", actor: SOMEBODY });
   expect(decisionIn(await second.printed)).toMatchObject({ behavior: "deny" });
 });
 
-test.each(["SIGTERM", "SIGKILL"] as const)("a hook that is ended by %s is withdrawn, and cannot be answered", async (signal) => {
+test.each(["SIGTERM", "SIGKILL"] as const)("the request of a hook ended by %s is withdrawn and cannot be answered", async (signal) => {
   await using world = new World("codex");
   const approvals = world.begin();
   const { process, printed } = world.ask("rm x");
   const [asked] = await world.waiting();
   process.kill(signal);
   expect(await printed).toBe("");
-  // Of a killed one nobody hears: it is found by the next look, or by who answers.
+  // A killed hook sends no notice. The next look, or an answer, finds that it has ended.
   if (signal === "SIGKILL") {
     expect(() => approvals.answer("fix", { decision: "allow", actor: SOMEBODY })).toThrow(
       expect.objectContaining({ code: "approval_over" }),
     );
   }
   await eventually(() => expect(world.queries.get(asked?.id ?? "")?.status).toBe("withdrawn"));
-  // Whether its turn goes on nobody has said (truth 5).
+  // There is no evidence whether the turn continues (truth 5).
   const said = world.sessions.get(SESSION)?.standing?.evidence.find(({ what }) => what.startsWith("approval.resolved"));
   expect(said?.claim).toEqual({ attention: null });
   expect(world.left()).toEqual([]);
   expect(world.sessions.get(SESSION)?.status).not.toBe("waiting");
 });
 
-test("a hook whose question cannot be taken is let go, and what it asked is named", async () => {
+test("a hook whose signal cannot be read is ended, and the unread file is listed", async () => {
   await using world = new World();
   world.begin();
   world.status.followWith(({ signal }) => {
@@ -358,7 +358,7 @@ test("a hook whose question cannot be taken is let go, and what it asked is name
     return [];
   });
   const { printed } = world.ask("rm x");
-  // Tried with each look, and then given up.
+  // Each look retries, until the limit of attempts.
   await eventually(() => expect(world.left().filter((name) => /^[^.].*\.ask$/.test(name))).toHaveLength(2));
   world.status.look(RUN);
   world.status.look(RUN);
@@ -369,7 +369,7 @@ test("a hook whose question cannot be taken is let go, and what it asked is name
 });
 
 test.each([null, "WriteFile a.txt\n... first 106 lines hidden (Ctrl+O to show) ...\n● 1. Allow once"])(
-  "what its screen does not show all of is not answered from the inbox, and it is said why: %j",
+  "a request that the screen does not show in full cannot be answered from the inbox, and the error says why: %j",
   async (dialog) => {
     await using world = new World("gemini");
     world.hosts.set("tmux", { screen: () => new Promise(() => {}) } as unknown as Host);
@@ -392,7 +392,7 @@ test.each([null, "WriteFile a.txt\n... first 106 lines hidden (Ctrl+O to show) .
   },
 );
 
-test("hooks that an agent leaves behind which was killed end with its run", async () => {
+test("the hooks of a killed agent end with its run", async () => {
   await using world = new World();
   world.begin();
   const { printed } = world.ask("rm x");
@@ -414,7 +414,7 @@ test("a killed hook is found by the sweep", async () => {
   expect(world.queries.get(asked?.id ?? "")?.status).toBe("withdrawn");
 });
 
-test("a hook that its agent will not hear any more is ended without a word, before that", async () => {
+test("a hook is ended without an answer just before its agent stops waiting", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], shouldAdvanceTime: true });
   try {
     await using world = new World("qwen", "home");
@@ -431,7 +431,7 @@ test("a hook that its agent will not hear any more is ended without a word, befo
   }
 });
 
-test("a tool that has run was allowed on the screen, and its hook is let go", async () => {
+test("a tool that has run was allowed on the screen, and its hook is ended", async () => {
   await using world = new World();
   world.begin();
   const { printed } = world.ask("rm x");
@@ -442,7 +442,7 @@ test("a tool that has run was allowed on the screen, and its hook is let go", as
   expect(world.queries.get(asked?.id ?? "")?.status).toBe("elsewhere");
 });
 
-test("what a subagent asks waits too", async () => {
+test("a subagent's request waits too", async () => {
   await using world = new World();
   const approvals = world.begin();
   const { printed } = world.ask("rm x", { agent_id: "sub", session_id: "another" });
@@ -452,7 +452,7 @@ test("what a subagent asks waits too", async () => {
   expect(decisionIn(await printed)).toEqual({ behavior: "allow" });
 });
 
-test("a rule answers at once and nobody is asked; the journal says which", async () => {
+test("a rule answers at once without asking a person, and the journal names the rule", async () => {
   await using world = new World();
   world.rules = readRules({ table: { rules: [{ name: "reads", tool: "Bash", pattern: "ls.*", decision: "allow" }] }, file: "", text: "" });
   world.begin();
@@ -465,7 +465,7 @@ test("a rule answers at once and nobody is asked; the journal says which", async
   await world.waiting();
 });
 
-test("what is too long to be shown is not answered unseen: the agent asks on its own screen", async () => {
+test("a request too long to be shown is left to the agent's own screen", async () => {
   await using world = new World("codex");
   world.rules = readRules({ table: { rules: [{ tool: "Write", pattern: "src/.*", decision: "allow" }] }, file: "", text: "" });
   world.begin();
@@ -473,12 +473,12 @@ test("what is too long to be shown is not answered unseen: the agent asks on its
   expect(await world.ask("", { tool_input: { command: `cat <<E\n${content}` } }).printed).toBe("");
   expect(world.queries.list()).toEqual([]);
   expect(world.sessions.get(SESSION)).toMatchObject({ status: "waiting", standing: { attention: { for: "approval" } } });
-  // What a rule is about can be short.
+  // A rule matches only the path, which is short.
   const written = world.ask("", { tool_name: "Write", tool_input: { file_path: "src/a", content }, cwd: "/code" });
   expect(decisionIn(await written.printed)).toEqual({ behavior: "allow" });
 });
 
-test("with its run ends what it asked for", async () => {
+test("the end of a run resolves its approvals", async () => {
   await using world = new World();
   world.begin();
   world.ask("rm x");
@@ -487,7 +487,7 @@ test("with its run ends what it asked for", async () => {
   expect(world.queries.get(asked?.id ?? "")?.status).toBe("run_ended");
 });
 
-test("a hook that finds no place to wait ends without a word", async () => {
+test("a hook that cannot create its FIFO ends without an answer", async () => {
   await using world = new World();
   world.begin();
   rmSync(join(world.directory, "answers"), { recursive: true });
@@ -495,7 +495,7 @@ test("a hook that finds no place to wait ends without a word", async () => {
   expect(world.queries.list()).toEqual([]);
 });
 
-test("the table is the same when it is made anew, also from a snapshot", async () => {
+test("rebuilding the table gives the same rows, also from a snapshot", async () => {
   await using world = new World();
   const approvals = world.begin();
   world.ask("one");

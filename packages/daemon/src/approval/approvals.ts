@@ -1,12 +1,12 @@
 /**
- * The inbox: what agents ask leave for waits here until somebody answers, a rule of config.toml does, or it is over.
+ * The inbox: permission requests and questions wait here until a principal or a rule of config.toml answers them, or they are resolved.
  *
- * A request is in the journal in the same transaction as the status `waiting`, and an answer before its hook hears of it; a hook that has
- * not heard of it when the daemon dies hears of it from the next one. Keys cannot be pressed again in doubt: an answer by keys is in the journal
- * when the dialog has gone, and before it that keys are about to be pressed. The next daemon finds the dialog, or finds it gone. Nothing is held in memory that a restart would lose: who waits is in
- * the journal, and whether it still does is what its FIFO says (agent/hooks/answer-files.ts).
+ * A request is journaled in the same transaction as the status `waiting`. An answer is journaled before its hook receives it; if the daemon dies in
+ * between, the next daemon delivers the answer. Keys cannot safely be pressed twice: `approval.answering` is journaled before the first key, and the
+ * answer once the dialog is gone. The next daemon finds the dialog, or finds it gone. A restart loses no request: the journal holds the open
+ * approvals, and a hook's FIFO shows whether the hook still waits (agent/hooks/answer-files.ts).
  *
- * To end a hook without a decision is always safe: no profile names a channel whose agent then goes on as if it had been allowed.
+ * Ending a hook without a decision is always safe: no profile names a channel whose agent would then continue as if it had been allowed.
  */
 import type { FSWatcher } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -64,16 +64,16 @@ import { decide, type Rule } from "./rules.ts";
 import { stillAsks } from "./taken.ts";
 import type { WorktreeTrust } from "./worktree-trust.ts";
 
-/** The longest that a timer can wait. */
+/** Longest delay that a timer accepts. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** The dialog of a request that was answered goes within this time, on a busy machine too. */
+/** An answered dialog disappears within this time, even on a busy machine. */
 const GOES_MS = 10_000;
 
-/** An answer that has an effect shows it within so many looks after its hook has ended: 2 s, and longer where a busy machine makes each look slow. */
+/** Looks after the end of a hook within which its answer shows an effect: 2 s, or longer where a busy machine slows each look. */
 const TAKEN_LOOKS = 18;
 const LOOK_MS = 100;
-/** So many looks in a row. */
+/** Looks in a row that must show the dialog before the request is reopened. */
 const STANDS = 3;
 
 type Followed = Parameters<StatusFollower>[0];
@@ -81,9 +81,9 @@ type Followed = Parameters<StatusFollower>[0];
 export interface Answer {
   decision: Decision;
   reason?: string | undefined;
-  /** Not only this once. */
+  /** Allows it from now on, not only this once. */
   always?: boolean;
-  /** Of what was shown to whoever answers. */
+  /** Digest of the request as the principal saw it. */
   digest?: string | undefined;
   actor: Principal;
 }
@@ -102,15 +102,15 @@ export class Approvals implements Parking, Disposable {
   readonly #hosts: ReadonlyMap<HostName, Host>;
   readonly #typing: () => Turns;
   readonly #worktrees: WorktreeTrust | undefined;
-  /** Of runs with a hook that waits. */
+  /** Watchers of the runs that have a waiting hook. */
   readonly #watchers = new Map<string, FSWatcher | undefined>();
-  /** Ids of what is over, and its hook could not be told so. */
+  /** Ids of approvals that are over but whose hook could not be answered yet. */
   readonly #untold = new Set<string>();
-  /** Ids of those for which keys are being pressed: that their dialog goes is the answer. */
+  /** Ids of approvals for which keys are being pressed: their dialog disappears because of the answer. */
   readonly #pressing = new Set<string>();
-  /** Answers of which it is not known yet whether they had an effect. */
+  /** Answers whose effect is not known yet. */
   readonly #unproved = new Map<string, { approval: ApprovalRecord; proved: AbortController; over: Promise<void> }>();
-  /** Whose dialog has been on the screen. */
+  /** Ids of approvals whose dialog has been on the screen. */
   readonly #shown = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
   #tellAgent: ((approval: ApprovalRecord) => void) | undefined;
@@ -123,7 +123,7 @@ export class Approvals implements Parking, Disposable {
     profiles: Profiles;
     status: AgentStatus;
     rules: readonly Rule[];
-    /** What agents begin with where no person is attached. */
+    /** Settings for agents that start without a person attached. */
     background?: Background;
     hosts: ReadonlyMap<HostName, Host>;
     typing: () => Turns;
@@ -142,12 +142,12 @@ export class Approvals implements Parking, Disposable {
     this.#worktrees = options.worktrees;
   }
 
-  /** Who tells agents that speak a protocol what was decided. */
+  /** Sets the function that sends decisions to agents that speak a protocol. */
   tellWith(tell: (approval: ApprovalRecord) => void): void {
     this.#tellAgent = tell;
   }
 
-  /** What the daemon before did not come to: answers that were given and not heard, hooks that ended meanwhile. */
+  /** Finishes the previous daemon's work: undelivered answers, and hooks that ended meanwhile. */
   begin(): void {
     const live = this.#sessions.live();
     const runs = new Set(live.map(({ id, run }) => runMarker({ session: id, run })));
@@ -162,7 +162,7 @@ export class Approvals implements Parking, Disposable {
     this.#arm();
   }
 
-  /** What a hook asked that a lost journal knew of, nobody knows any more: it ends, and its agent asks by itself. */
+  /** Ends hooks whose request is not in the journal, as after a lost journal. Their agents then ask on their own screens. */
   #letGoUnknown(of: RunId): void {
     for (const ask of waitingAsks(runDirectory(this.#home, of.session, of.run))) {
       if (!this.#queries.byAsk(of.session, of.run, ask)) this.letGo(of, ask);
@@ -201,7 +201,7 @@ export class Approvals implements Parking, Disposable {
     const channel = this.#channelOf(record.agent);
     if (!channel) return undefined;
     const known = this.#queries.byAsk(record.id, record.run, ask);
-    // Taken once already, by a daemon that died before it could delete the file.
+    // A previous daemon recorded this request and died before it deleted the signal file.
     if (known)
       return { drafts: [], evidence: known.status === "open" ? waiting(known, channel) : undefined, written: () => this.#tell(known) };
     using hook = WaitingHook.find(runDirectory(this.#home, record.id, record.run), ask);
@@ -223,7 +223,7 @@ export class Approvals implements Parking, Disposable {
       };
       return { drafts: [requested, answered], evidence: undefined, written };
     }
-    // Nobody allows what nobody can read.
+    // Arguments too long to be shown cannot be allowed from the inbox.
     if (asked.input === null && signal.tool?.input != null) {
       hook.answer("");
       return undefined;
@@ -238,7 +238,7 @@ export class Approvals implements Parking, Disposable {
     };
   }
 
-  /** Behind all rules, the policy for agents that were started without a person; not while one has it on a terminal. */
+  /** The rules, followed by the policy for agents started without a person, unless a terminal is attached. */
   #rulesFor(record: SessionRecord): readonly Rule[] {
     const profile = this.#profiles.find(record.agent);
     const { approval } = profile ? backgroundOf(profile, this.#background) : {};
@@ -247,7 +247,7 @@ export class Approvals implements Parking, Disposable {
     return [...this.#rules, { ...ANYTHING, name: "agents.background", decision: approval, reason }];
   }
 
-  /** Of an agent that speaks a protocol: it waits until it is told, or its turn is over. */
+  /** Parks a request of an agent that speaks a protocol. The agent waits for the answer or the end of its turn. */
   asked(record: SessionRecord, asked: ProtocolAsk): Parked {
     const known = this.#queries.byAsk(record.id, record.run, asked.ask);
     if (known)
@@ -261,7 +261,7 @@ export class Approvals implements Parking, Disposable {
     return { drafts: [requested, answered], evidence: undefined, written: () => this.#tell(this.#queries.get(data.id)) };
   }
 
-  /** By a tool of ours. Whoever asked comes back for what became of it. */
+  /** Records a request made through Holdfast's own tool. The caller comes back for the outcome. */
   request(record: SessionRecord, request: ApprovalRequest, actor: Principal): Approval {
     if (hasEnded(record.status)) throw new HoldfastError("session_ended", `${record.name} has ended and cannot ask for anything`);
     const data = toolRequest(record, request);
@@ -277,7 +277,7 @@ export class Approvals implements Parking, Disposable {
     return this.get(data.id);
   }
 
-  /** Nobody waits for it any more. */
+  /** Resolves a tool's request that its caller no longer waits for. */
   withdraw(ref: string, { within, actor }: { within?: readonly SessionId[] | undefined; actor: Principal }): Approval {
     const approval = this.#queries.resolve(ref, within);
     if (approval.status !== "open") throw over(approval);
@@ -286,7 +286,7 @@ export class Approvals implements Parking, Disposable {
     return this.get(approval.id);
   }
 
-  /** When it is over, or the time is. */
+  /** Resolves when the approval is no longer open, or the signal is aborted. */
   async over(ref: string, { within, signal }: { within?: readonly SessionId[] | undefined; signal: AbortSignal }): Promise<Approval> {
     const { id } = this.#queries.resolve(ref, within);
     for (;;) {
@@ -297,13 +297,13 @@ export class Approvals implements Parking, Disposable {
     }
   }
 
-  /** It was cancelled with its turn, or decided where the agent is. */
+  /** Drafts for a request that was cancelled with its turn, or decided on the agent's side. */
   settled(record: SessionRecord, ask: string): Draft[] {
     const known = this.#queries.byAsk(record.id, record.run, ask);
     return known?.status === "open" ? [resolved(known, "withdrawn")] : [];
   }
 
-  /** What its signals, its files and its screen say about what it asked for. */
+  /** Opens and resolves approvals by the agent's signals, files and screen. */
   readonly follow: StatusFollower = (what) => [...this.#followHooks(what), ...this.#followScreen(what)];
 
   #followHooks({ record, signal, evidence }: Followed): Draft[] {
@@ -315,24 +315,24 @@ export class Approvals implements Parking, Disposable {
     return open.flatMap((approval): Draft[] => {
       if (approval.ask === null || !isHooks(approval) || !channel || !isOver(approval, { signal, evidence, channel, shown: this.#shown }))
         return [];
-      // When it is written; if it cannot be, it is still open then, and stays so.
+      // Runs after the write. If the write fails, the approval is still open and #tell does nothing.
       setImmediate(() => this.#tell(this.#queries.get(approval.id)));
       this.#shown.delete(approval.id);
       return [resolved(approval, channel.promptsToo ? "elsewhere" : "withdrawn")];
     });
   }
 
-  /** What is asked on the screen alone is in the inbox for as long as it is on the screen. */
+  /** A request that only the screen shows stays in the inbox as long as the screen shows it. */
   #followScreen({ record, evidence, seen }: Followed): Draft[] {
     const channels = this.#profiles.find(record.agent)?.approvals;
     if (!channels || !seen) return [];
     const all = this.#queries.openOf(record.id, record.run);
     const wanted = fuse(evidence).attention?.value ?? null;
-    // What is asked by a tool does not show.
+    // A request made through Holdfast's own tool does not show on the screen.
     const attention = all.some(({ channel, text }) => channel === "tool" && text === wanted?.text) ? null : wanted;
     const start = isStart(attention?.for) ? attention.for : undefined;
     const asks = start !== undefined || (channels.screen && (attention?.for === "approval" || attention?.for === "question"));
-    // What is being drawn is no dialog yet, or none any more.
+    // A screen that still changes may show half a dialog, or the rest of one.
     if (asks && !seen.settled) return [];
     const open = all.filter((approval) => approval.channel !== "tool");
     const dialog = start
@@ -350,12 +350,12 @@ export class Approvals implements Parking, Disposable {
       return drafts;
     }
     const data = shownRequest(record, { attention, dialog });
-    // When it is written.
+    // Runs after the write.
     if (start === "trust") setImmediate(() => this.#answerTrusted());
     return [...drafts, { type: "approval.requested", actor: DAEMON, session: record.id, data }];
   }
 
-  /** The dialog of what was just answered may still be there; another one is another request. Of a hook's it is not known how it looks. */
+  /** True if the dialog may be left over from a recent answer. A different dialog is a new request; a hook's dialog is unknown, so any matches. */
   #answeredLately({ id, run }: SessionRecord, shown: string | null): boolean {
     return this.#queries
       .answered(id, run)
@@ -386,7 +386,7 @@ export class Approvals implements Parking, Disposable {
     return this.get(approval.id);
   }
 
-  /** The same once it is known whether the answer had an effect; throws if it had none. */
+  /** Like answer(), but waits until the effect of the answer is known. Throws if it had none. */
   async answerAndProve(ref: string, answer: Answer): Promise<Approval> {
     const { id } = await this.answer(ref, answer);
     await this.#unproved.get(id)?.over;
@@ -411,7 +411,7 @@ export class Approvals implements Parking, Disposable {
     this.#unproved.set(id, { approval, proved, over });
   }
 
-  /** Until something proves that the answer had an effect; if nothing does and its dialog stands, the request is open again. */
+  /** Waits for proof that the answer had an effect. Reopens the request if there is none and the dialog is still shown. */
   async #seeTaken(approval: ApprovalRecord, answeredAt: string, proved: AbortSignal): Promise<void> {
     const run = { session: approval.session, run: approval.run };
     let looks = 0;
@@ -419,16 +419,16 @@ export class Approvals implements Parking, Disposable {
     for (;;) {
       await sleep(LOOK_MS, undefined, { ref: false, signal: proved }).catch(() => {});
       if (proved.aborted) return;
-      // It has not heard the answer yet.
+      // A hook that still waits has not received the answer.
       looks = this.#isWaiting(approval) ? 0 : looks + 1;
       const reading = await this.#status.reading(run);
       if (proved.aborted || !reading) return;
       const asks = stillAsks(reading, answeredAt);
       if (asks === false) return;
       if (looks < TAKEN_LOOKS) continue;
-      // What else it waits for has a dialog, too.
+      // The dialog may belong to another open request.
       if (!asks || this.#queries.openOf(run.session, run.run).length > 0) return;
-      // The hook of the next request may be about to tell.
+      // The hook of the next request may be about to report.
       if (++stood < STANDS) continue;
       return this.#reopen(approval, reading);
     }
@@ -474,7 +474,7 @@ export class Approvals implements Parking, Disposable {
     return this.#press(approval, answer, (how) => answerByKeys({ ...how, channel, dialog, decision }));
   }
 
-  /** In a dialog that it shows before it works. Trust in one worktree of a repository is trust in its others. */
+  /** Answers a start dialog. Trust in one worktree of a repository extends to its other worktrees. */
   async #answerAtStart(approval: ApprovalRecord, given: Answer): Promise<Approval> {
     const answer = given.decision === "answer" ? this.#chosen(approval, given) : given;
     const answered = await this.#choose(approval, answer);
@@ -483,7 +483,7 @@ export class Approvals implements Parking, Disposable {
     return answered;
   }
 
-  /** Of all choices that its dialog shows, the one that was said. That of `allow` or `deny` is that decision. */
+  /** Finds the dialog's choice that the answer names. The choice that allows or denies becomes that decision. */
   #chosen(approval: ApprovalRecord, answer: Answer): Answer {
     const shown = this.#choicesOf(approval);
     if (!shown) throw unanswerable(approval, answer.decision);
@@ -511,8 +511,8 @@ export class Approvals implements Parking, Disposable {
   }
 
   /**
-   * A person's decision for all worktrees of a repository is the answer in each: in those that wait now, and in later ones. Such an answer adds no
-   * trust: the person may revoke it meanwhile.
+   * Applies a person's trust in a repository's worktrees to each of them, those that wait now and later ones. Such an answer adds no trust: the
+   * person may revoke it meanwhile.
    */
   #answerTrusted(): void {
     for (const approval of this.#queries.list({ open: true })) {
@@ -521,14 +521,14 @@ export class Approvals implements Parking, Disposable {
       const trust = record && this.#worktrees?.of(record, approval.dialog);
       if (!trust) continue;
       this.#choose(approval, { decision: "allow", actor: trust.by }).catch((error: unknown) => {
-        // It stays in the inbox, for a person.
+        // The approval stays in the inbox for a person.
         if (this.#isOpen(approval))
           log(`approval ${approval.id}: its folder is trusted, but its dialog was not answered: ${describe(error)}`);
       });
     }
   }
 
-  /** Presses keys in the agent's dialog, in turn with all else that is typed there. */
+  /** Presses keys in the agent's dialog, serialized with all other typing into the session. */
   #press(
     approval: ApprovalRecord,
     answer: Answer,
@@ -541,7 +541,7 @@ export class Approvals implements Parking, Disposable {
     return this.#typing().inTurn(session, async () => {
       const now = this.#queries.get(approval.id);
       if (now?.status !== "open") throw over(now ?? approval);
-      // What it does is not known for sure: then no key is pressed.
+      // No key is pressed unless the agent is known to wait.
       if (this.#sessions.get(session)?.status !== "waiting") throw unanswerable(approval, answer.decision);
       const pressing = () => void this.#journal.append(answering(approval, answer));
       this.#pressing.add(approval.id);
@@ -587,16 +587,16 @@ export class Approvals implements Parking, Disposable {
     if (open.length > 0) this.#journal.append(...open.map((approval) => resolved(approval, "run_ended")));
     for (const { id } of open) this.#shown.delete(id);
     this.#unwatch(run);
-    // An agent that was killed has left its hooks behind, and nobody else would ever end them.
+    // A killed agent leaves its hooks behind, and nothing else would end them.
     try {
       for (const ask of waitingAsks(runDirectory(this.#home, run.session, run.run))) this.letGo(run, ask);
     } catch (error) {
-      // As on a full disk: they are listed among the orphans.
+      // For example on a full disk. The hooks are then listed as orphans.
       log(`session ${run.session}: hooks left by its run cannot be ended: ${describe(error)}`);
     }
   }
 
-  /** Ended by the agent's own time-out, or by us just after it: then it asks on its screen. */
+  /** Resolves approvals whose agent has stopped waiting; it now asks on its own screen. */
   #expire(): void {
     for (const approval of this.#queries.list({ open: true })) if (isDue(approval)) this.#resolve(approval, "timed_out");
     this.#arm();
@@ -607,7 +607,7 @@ export class Approvals implements Parking, Disposable {
     this.#tell(this.#queries.get(approval.id));
   }
 
-  /** That it is over and what the agent does then are one fact. */
+  /** Writes the end of an approval and the resulting status in one transaction. */
   #conclude(approval: ApprovalRecord, draft: Draft): void {
     const run = { session: approval.session, run: approval.run };
     const [next] = this.#queries.openOf(run.session, run.run).filter(({ id }) => id !== approval.id);
@@ -625,15 +625,15 @@ export class Approvals implements Parking, Disposable {
     this.#unwatch(run);
   }
 
-  /** After an answer its turn goes on. What is over without one may be over with its turn; and behind a dialog at its start nothing works yet. */
+  /** After an answer the turn continues. Without one the turn may have ended too, and after a start dialog no turn runs yet. */
   #calm({ session, run, channel, for: asked }: ApprovalRecord, { at, what, turn }: { at: string; what: string; turn: boolean }): Evidence {
     const source = channel === "hook" || channel === "protocol" ? channel : (this.#status.waitsBy({ session, run }) ?? "screen");
     return { source, at, claim: turn && !isStart(asked) ? { turn: "working", attention: null } : { attention: null }, what };
   }
 
   /**
-   * Whatever became of it, its hook hears of it, again if need be; when there was no decision, that there is none. What cannot be told now, on a
-   * full disk for example, is told at the next look.
+   * Delivers the outcome to whatever waits for it; safe to repeat. Without a decision the hook gets an empty answer. A failed delivery, on a full
+   * disk for example, is retried at the next look.
    */
   #tell(approval: ApprovalRecord | undefined): void {
     if (!approval || approval.status === "open" || approval.ask === null) return;
@@ -707,13 +707,13 @@ export class Approvals implements Parking, Disposable {
   }
 }
 
-/** One that only its screen can be told is not told apart from others by what it shows. */
+/** The start dialog on the screen, if it can be answered from the inbox. The text of any other dialog is not compared. */
 function startDialogWithChoices({ dialogs }: ApprovalChannels, what: "trust" | "login", screen: Screen) {
   const shown = startDialogOn(dialogs, { what, screen });
   return shown?.dialog.choices || shown?.dialog.offers ? shown : undefined;
 }
 
-/** Of a hook that waits, or a dialog; not of a protocol or a tool. */
+/** True for requests by a hook or a dialog, not for those by a protocol or a tool. */
 function isHooks({ channel }: ApprovalRecord): boolean {
   return channel === "hook" || channel === "screen";
 }

@@ -13,10 +13,10 @@ function dialogAt(mark: number, folder = "/work"): string[] {
   return ["Accessing workspace:", folder, "Do you trust this folder?", ...choices, "Enter to confirm · Esc to cancel"];
 }
 
-/** Its program has ended, as one that is not trusted does. */
+/** The program has ended, as after a denied trust. */
 const ENDED: string[] = [];
 
-/** What it shows at first, and after each key. */
+/** `screens`: the first screen, and one after each key. */
 async function answer(decision: "allow" | "deny" | RegExp, ...screens: string[][]) {
   const pressed: string[] = [];
   const host = {
@@ -38,12 +38,12 @@ async function answer(decision: "allow" | "deny" | RegExp, ...screens: string[][
   return { how, keys: pressed.length };
 }
 
-test("Enter is pressed only where the choice that is meant is seen to be marked (mend 17)", async () => {
+test("Enter is pressed only when the screen shows the wanted choice as marked (mend 17)", async () => {
   const done = ["> "];
   expect(await answer("allow", dialogAt(0), dialogAt(1), done)).toEqual({ how: "taken", keys: 2 });
   expect(await answer("deny", dialogAt(0), done)).toEqual({ how: "taken", keys: 1 });
   expect(await answer("allow", dialogAt(1), done)).toEqual({ how: "taken", keys: 1 });
-  // It did not hear the first key.
+  // The first key was dropped.
   expect(await answer("allow", dialogAt(0), dialogAt(0), dialogAt(1), done)).toEqual({ how: "taken", keys: 3 });
 });
 
@@ -66,14 +66,14 @@ test("the mark is moved the shorter way, up or down (mend 17)", async () => {
   expect(keys).toEqual([parseKey("Up"), parseKey("Enter")].map((key) => JSON.stringify(key)));
 });
 
-test("nothing is pressed in another dialog than the one that was answered (mend 17)", async () => {
+test("no key is pressed in a dialog other than the answered one (mend 17)", async () => {
   expect(await answer("allow", dialogAt(1, "/elsewhere"))).toEqual({ how: "gone", keys: 0 });
   expect(await answer("allow", dialogAt(0), dialogAt(1, "/elsewhere"))).toEqual({ how: "gone", keys: 1 });
   expect(await answer("allow", dialogAt(2))).toEqual({ how: "unsafe", keys: 0 });
   expect(await answer(/^Maybe$/, dialogAt(1))).toEqual({ how: "unsafe", keys: 0 });
 });
 
-test("a program that ends by the answer has taken it (mend 17)", async () => {
+test("a program that ends after the answer has taken it (mend 17)", async () => {
   expect(await answer("deny", dialogAt(0), ENDED)).toEqual({ how: "taken", keys: 1 });
   expect(await answer("allow", dialogAt(0), ENDED)).toEqual({ how: "gone", keys: 1 });
   await expect(answer("deny", ENDED)).rejects.toMatchObject({ code: "session_ended" });

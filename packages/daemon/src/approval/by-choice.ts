@@ -1,25 +1,25 @@
 /**
- * Answers an agent in a dialog that it shows before it works. As by-keys.ts: the very dialog that was answered must be there right before a key
- * is pressed, Enter is pressed only when the choice that is meant is seen to be marked, and the dialog must be gone after it.
+ * Answers an agent's start dialog. As in by-keys.ts, the exact dialog must be shown right before a key is pressed, and be gone afterwards. Enter is
+ * pressed only when the screen shows the wanted choice as marked.
  */
 import { type ShownDialog, type StartDialog, startDialogOn } from "../agent/start-dialog.ts";
 import { goneWithProgram, type Host, type RunId } from "../host/host.ts";
 import { parseKey } from "../host/keys.ts";
 import type { Pressed } from "./by-keys.ts";
 
-/** Claude Code hears no key in the first 145 ms of a dialog; what is not heard is pressed again. */
+/** Claude Code drops keys in a dialog's first 145 ms. A dropped key is pressed again after this time. */
 const MOVES_MS = 1000;
 const LOOK_MS = 50;
 const MOST_PRESSES = 10;
 
-/** `pressing` is called when it is certain that a key will be pressed, and before that: if it throws, none is. */
+/** `pressing` is called right before the first key. If it throws, no key is pressed. */
 export async function answerByChoice(options: {
   host: Host;
   run: RunId;
   dialogs: readonly StartDialog[];
   what: StartDialog["for"];
   dialog: string;
-  /** Whether these words are those of the choice. */
+  /** True if these words are those of the wanted choice. */
   isMeant(words: string): boolean;
   pressing(): void;
 }): Promise<Pressed> {
@@ -46,7 +46,7 @@ export async function answerByChoice(options: {
   return "deaf";
 }
 
-/** What is there once the mark has moved or the dialog has gone, or the time is over. */
+/** The dialog once its mark has moved or the time is over; undefined once it is gone. */
 async function changed(look: () => Promise<ShownDialog | undefined>, before: ShownDialog): Promise<ShownDialog | undefined> {
   const until = performance.now() + MOVES_MS;
   for (;;) {

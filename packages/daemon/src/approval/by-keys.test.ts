@@ -8,7 +8,7 @@ import { answerByKeys, type Pressed } from "./by-keys.ts";
 const DIALOG = "Do you want to run touch x? [y/n]";
 const channel = new Profiles().get("demo").approvals?.screen as ScreenChannel;
 
-/** What it shows at first, and after each key. */
+/** `screens`: the first screen, and one after each key. */
 async function allow(...screens: string[][]): Promise<{ pressed: Pressed; keys: number }> {
   let keys = 0;
   const host = {
@@ -22,7 +22,7 @@ async function allow(...screens: string[][]): Promise<{ pressed: Pressed; keys: 
   return { pressed: await answerByKeys({ host, run, channel, dialog: DIALOG, decision: "allow", pressing() {} }), keys };
 }
 
-test("a dialog that heard no key is pressed again, and one that asks the same after it is not", async () => {
+test("a dropped key is pressed again, but not in a following dialog with the same text", async () => {
   const [heard, deaf, again, gone] = await Promise.all([
     allow([DIALOG], [">"]),
     allow([DIALOG], [DIALOG], [">"]),

@@ -1,21 +1,21 @@
 /**
- * Answers an agent in the dialog on its screen. The very dialog that was answered must be there, whole, right before a key is pressed, and be
- * gone after it: a stray Enter approves whatever comes next.
+ * Answers an agent with keys in the dialog on its screen. The exact dialog must be shown in full right before a key is pressed, and be gone
+ * afterwards: a stray Enter approves whatever comes next.
  */
 import type { Decision } from "@holdfast/contract";
 import { type Dialog, dialogOn, type ScreenChannel } from "../agent/dialog.ts";
 import { goneWithProgram, type Host, type RunId } from "../host/host.ts";
 import { parseKey } from "../host/keys.ts";
 
-/** How long a dialog may take to go. Claude Code hears no key in the first 145 ms of one: dropped in 14 of 14 tries, later taken in 9 of 9. */
+/** Time a dialog may take to disappear. Claude Code drops keys in a dialog's first 145 ms: dropped in 14 of 14 tries, later taken in 9 of 9. */
 const GOES_MS = 1000;
 const LOOK_MS = 100;
 const TRIES = 3;
 
-/** `gone`: another one is there, or none. `unsafe`: it is there, but keys could mean something else. `deaf`: it did not go. */
+/** `gone`: another dialog is shown, or none. `unsafe`: the dialog is shown, but keys could mean something else. `deaf`: it did not disappear. */
 export type Pressed = "taken" | "gone" | "unsafe" | "deaf";
 
-/** `pressing` is called when it is certain that a key will be pressed, and before that: if it throws, none is. */
+/** `pressing` is called right before the first key. If it throws, no key is pressed. */
 export async function answerByKeys(options: {
   host: Host;
   run: RunId;
@@ -44,7 +44,7 @@ export async function answerByKeys(options: {
       now = await onScreen().catch(goneWithProgram);
       if (!now) return "taken";
     } while (performance.now() < until);
-    // Something moved: the key was heard, and this is most likely what was asked next, which nobody has answered.
+    // The screen changed, so the key was taken. The same dialog is most likely the next request, which is still unanswered.
     if (now.all !== before.all) return "taken";
     if (!isSafe(now.dialog, decision)) return "unsafe";
   }

@@ -1,6 +1,6 @@
 /**
- * What an agent asks by a tool of ours, over MCP. It waits in the inbox like all else; whoever asked comes back for the answer, as often as it
- * takes, so that neither the daemon's death nor the time-out of the agent's own client loses it.
+ * Requests made through Holdfast's own MCP tool. They wait in the inbox like all others. The caller polls for the answer, so neither the daemon's
+ * death nor a time-out of the agent's MCP client loses it.
  */
 import {
   type ApprovalRequest,
@@ -18,10 +18,10 @@ import type { Answer } from "./approvals.ts";
 import { attentionOf } from "./over.ts";
 import { unanswerable } from "./refusals.ts";
 
-/** The journal is no place for whole files. */
+/** The journal should not hold whole files. */
 const LONGEST_INPUT = 200_000;
 
-/** As long as a request may be: a question is shown in whole. */
+/** Longest text of a request: a question is shown in full. */
 const LONGEST_TEXT = 100_000;
 
 export function toolRequest(record: SessionRecord, { for: what, text, tool, input }: ApprovalRequest) {
@@ -30,7 +30,7 @@ export function toolRequest(record: SessionRecord, { for: what, text, tool, inpu
       hint: "describe the action in words",
     });
   const id = newSessionId();
-  // To answer a question executes nothing: it is shown as it is asked.
+  // Answering a question executes nothing, so it is shown as it was asked.
   const hasArguments = what === "approval" && (tool !== undefined || input !== undefined);
   return {
     id,
@@ -50,7 +50,7 @@ export function toolRequest(record: SessionRecord, { for: what, text, tool, inpu
   };
 }
 
-/** Whether it works meanwhile, others say; only what it wants is known by this. */
+/** Claims only attention. Other sources know whether the agent works meanwhile. */
 export function waitingByTool(asked: Pick<ApprovalRecord, "for" | "text" | "requestedAt">, kind: SessionKind): Evidence {
   return {
     source: sourceOf(kind),
@@ -69,7 +69,7 @@ export function toolAnswers({ for: what }: Pick<ApprovalRecord, "for">): Decisio
   return what === "question" ? ["answer", "deny"] : ["allow", "deny"];
 }
 
-/** Throws where the answer is none to what was asked. */
+/** Throws if the answer does not fit the request. */
 export function checkToolAnswer(approval: ApprovalRecord, { decision, reason }: Answer): void {
   if (!toolAnswers(approval).includes(decision)) throw unanswerable(approval, decision);
   if (decision === "answer" && !reason)

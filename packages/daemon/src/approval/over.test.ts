@@ -26,17 +26,17 @@ function over(agent: string, looks: Evidence[]): boolean {
   return looks.map((look) => isOver(approval, { signal: undefined, evidence: [asked, look], channel, shown })).at(-1) ?? false;
 }
 
-test("a prompt that was on the screen and is gone was answered there", () => {
+test("a prompt that has disappeared from the screen was answered there", () => {
   expect(over("claude", [screen(1, wants("approval")), screen(3, null)])).toBe(true);
   expect(over("claude", [screen(1, wants("approval")), screen(3, wants("approval"))])).toBe(false);
 });
 
-test("one that is not on the screen yet may still be drawn, but not for ever", () => {
+test("a prompt that is not on the screen yet may still be drawn, for a limited time", () => {
   expect(over("claude", [screen(3, null)])).toBe(false);
   expect(over("claude", [screen(40, null)])).toBe(true);
 });
 
-test("behind a hook that hides the prompt, or tells of the answer itself, the screen says nothing", () => {
+test("the screen does not count if the hook hides the prompt or itself ends at an answer", () => {
   for (const agent of ["codex", "qwen", "opencode"])
     expect(over(agent, [screen(1, wants("approval")), screen(40, null)]), agent).toBe(false);
 });

@@ -1,25 +1,25 @@
-/** Whether what an agent asked for was decided elsewhere, by what it tells and shows since. Pure but for what it remembers in `shown`. */
+/** Detects from later signals and screens that a request was decided elsewhere. Pure, except that it adds to `shown`. */
 import type { Attention, Evidence } from "@holdfast/contract";
 import type { HookChannel } from "../agent/approvals.ts";
 import type { Signal } from "../agent/hooks/hook-rules.ts";
 import { fuse } from "../agent/status/fuse.ts";
 import type { ApprovalRecord } from "../projection/approvals.ts";
 
-/** An agent on a busy machine may take this long to draw its prompt; before that, one that is not to be seen is no sign. */
+/** Time an agent on a busy machine may need to draw its prompt. Until then a missing prompt means nothing. */
 const DRAWN_MS = 30_000;
 
 export interface Seen {
   signal: Signal | undefined;
   evidence: readonly Evidence[];
   channel: HookChannel;
-  /** Ids of those whose prompt has been on the screen. */
+  /** Ids of approvals whose prompt has been on the screen. */
   shown: Set<string>;
 }
 
 export function isOver(approval: ApprovalRecord, { signal, evidence, channel, shown }: Seen): boolean {
   if (signal && channel.used.includes(signal.event) && isSameTool(approval, signal)) return true;
   if (signal && (signal.claim.turn === "idle" || signal.prompt !== null)) return true;
-  // Nothing of it shows, or its hook says so itself.
+  // Either the screen shows no prompt, or the end of the hook is the sign.
   if (!channel.promptsToo || channel.endedByAnswer) return false;
   const asks = ({ claim: { attention }, source, at }: Evidence) =>
     source !== "hook" && attention?.for === approval.for && at >= approval.requestedAt;
@@ -30,7 +30,7 @@ export function isOver(approval: ApprovalRecord, { signal, evidence, channel, sh
   return shown.has(approval.id) || Date.parse(attention.evidence.at) - Date.parse(approval.requestedAt) > DRAWN_MS;
 }
 
-/** Whether a signal proves that the agent has taken the answer: the tool has run, or the agent goes on with something else. */
+/** True if a signal proves that the agent took the answer: the tool ran, or the agent continued with something else. */
 export function isTaken(approval: ApprovalRecord, signal: Signal, { used }: HookChannel): boolean {
   if (used.includes(signal.event)) return isSameTool(approval, signal);
   return signal.claim.attention === null;

@@ -1,4 +1,4 @@
-/** Why an answer is not taken, in words. */
+/** Errors for answers that are not accepted. */
 import { type Decision, HoldfastError } from "@holdfast/contract";
 import type { ApprovalRecord } from "../projection/approvals.ts";
 
@@ -44,21 +44,21 @@ export function onlyOnce({ agent, name }: ApprovalRecord): HoldfastError {
   });
 }
 
-/** It may still take them, when it reads again. */
+/** The agent may still take the keys when it reads again. */
 export function notTaken({ name, agent }: ApprovalRecord): HoldfastError {
   return new HoldfastError("approval_unanswerable", `${name} (${agent}) ignored the pressed keys: its dialog is still open`, {
     hint: `check its screen: holdfast screen ${name}; or answer it there: holdfast attach ${name}`,
   });
 }
 
-/** Its hook heard the answer, and its dialog stands. */
+/** The hook received the answer, but the dialog is still shown. */
 export function noEffect({ name, agent, id }: Pick<ApprovalRecord, "name" | "agent" | "id">): HoldfastError {
   return new HoldfastError("approval_unanswerable", `${name} (${agent}) did not accept the answer: it still asks on its own screen`, {
     hint: `it is open again: holdfast approvals show ${id}; or answer it there: holdfast attach ${name}`,
   });
 }
 
-/** Nobody allows what nobody has seen. */
+/** A request can be allowed only where all of it is shown. */
 export function notAllShown({ name, agent }: ApprovalRecord): HoldfastError {
   return new HoldfastError("approval_unanswerable", `${name} (${agent}) asks for more than its screen shows: answer it only there`, {
     hint: `read all of it and answer: holdfast attach ${name}`,

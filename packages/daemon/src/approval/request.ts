@@ -1,4 +1,4 @@
-/** What an agent asks for, as it is written down, and what becomes of it. */
+/** Approval requests as they are journaled, and the events that end them. */
 import { createHash } from "node:crypto";
 import {
   type Approval,
@@ -27,12 +27,12 @@ import { toolAnswers } from "./by-tool.ts";
 import { attentionOf } from "./over.ts";
 
 /**
- * More than that nobody reads, and the journal is no place for whole files: what is longer, and no rule answers, is answered on the agent's screen;
- * in a protocol, which has none, it can only be denied.
+ * Nobody reads more than this, and the journal should not hold whole files. A longer request that no rule answers is answered on the agent's
+ * screen; over a protocol, which has no screen, it can only be denied.
  */
 const LONGEST_INPUT = 200_000;
 
-/** Of what an agent calls something. */
+/** Limit for the title that an agent gives its request. */
 const LONGEST_TITLE = 10_000;
 
 export type How = (typeof RESOLVED)[number];
@@ -60,7 +60,7 @@ export function requestOf({ record, ask, signal, channel }: { record: SessionRec
   };
 }
 
-/** Of what nothing is known but what its screen shows. */
+/** A request that is known only from the agent's screen. */
 export function shownRequest(
   record: SessionRecord,
   { attention, dialog }: { attention: Attention; dialog: Pick<Dialog, "text" | "about"> | undefined },
@@ -78,7 +78,7 @@ export function shownRequest(
   };
 }
 
-/** What an agent that speaks a protocol asks for, in its words. */
+/** A permission request in the words of an agent that speaks a protocol. */
 export interface ProtocolAsk {
   ask: string;
   at: string;
@@ -92,7 +92,7 @@ export interface ProtocolAsk {
 export function protocolRequest(record: SessionRecord, { ask, name, title, kind, input, changes = [] }: ProtocolAsk) {
   const bytes = JSON.stringify([input ?? null, changes]).length;
   const isLong = bytes > LONGEST_INPUT;
-  // What is of no kind is known by its name, where it has one.
+  // The kind `other` says nothing, so the tool's name is better where there is one.
   const tool = kind === "other" ? (name ?? kind) : kind;
   const text = describeAsk({ kind, name, title, input, changes });
   return {
@@ -126,7 +126,7 @@ export function waiting(asked: Pick<ApprovalRecord, "for" | "text" | "requestedA
     at: asked.requestedAt,
     claim: { turn: "working", attention: attentionOf(asked) },
     what: "waits in the inbox",
-    // Behind a hook that blocks it a spinner turns on.
+    // While the hook blocks the agent, its spinner keeps turning.
     ...(channel.promptsToo ? {} : { held: true }),
   };
 }
@@ -163,12 +163,12 @@ export function shown({ ask, dialog, always, ...approval }: ApprovalRecord, chan
   };
 }
 
-/** What its hook told before, of one that is asked on its screen now. */
+/** The input that a hook reported, for a request that the screen shows now. */
 function objectOf(input: unknown): object {
   return typeof input === "object" && input !== null && !Array.isArray(input) ? input : {};
 }
 
-/** Of all that whoever answers has to have seen. */
+/** Covers everything that must have been seen before an answer. */
 export function digestOf(approval: Pick<ApprovalRecord, "id" | "tool" | "input" | "text" | "changes" | "dialog" | "directory">): string {
   const { id, tool, input, text, changes = [], dialog, directory } = approval;
   return createHash("sha256")
@@ -195,7 +195,7 @@ function answersOf(
   return screen?.keys && dialog !== null && !screen.hidden?.test(dialog) ? ["allow", "deny"] : [];
 }
 
-/** `answer`: there are choices beside the two. */
+/** Includes `answer` if the dialog has choices beyond allow and deny. */
 function startAnswers(shown: ReturnType<typeof choicesIn>): Decision[] {
   if (!shown || shown.choices.length === 0) return [];
   if (shown.dialog.offers) return ["answer"];
@@ -206,7 +206,7 @@ function askedFor(attention: Attention | null | undefined): AskedFor {
   return attention === null || attention === undefined || attention.for === "rate_limit" ? "approval" : attention.for;
 }
 
-/** A dialog before any work, not a request of the agent's. */
+/** True for dialogs that an agent shows before it works. */
 export function isStart(what: Wait | AskedFor | undefined): what is "trust" | "login" {
   return what === "trust" || what === "login";
 }

@@ -20,7 +20,7 @@ function file(file_path: string): Asking {
 
 const READS = { tool: "Bash", pattern: "git (status|diff)( [^ ]+)*", decision: "allow" };
 
-test("the first rule that fits decides, under its name or number", () => {
+test("the first rule that matches decides, under its name or number", () => {
   const some = rules(
     { agent: "codex", decision: "deny", reason: "no codex here" },
     { ...READS, name: "reads" },
@@ -46,9 +46,9 @@ test.each([
   "git status & rm x",
   "git diff $HOME",
   "git diff (x)",
-])("%j is not what a rule for one command allows", (command) => {
+])("a rule for one command does not allow %j", (command) => {
   expect(decide(rules(READS), bash(command))).toBeUndefined();
-  // Nor does a pattern that is meant for anything let through more than one command.
+  // A pattern that matches anything does not allow several commands either.
   expect(decide(rules({ tool: "Bash", pattern: "git .*", decision: "allow" }), bash(command))).toBeUndefined();
 });
 
@@ -62,13 +62,13 @@ test("a path or a command beside an address does not make a rule allow the addre
   expect(decide(deny, asked({ url: "https://evil.example/", path: "docs" }))).toMatchObject({ decision: "deny" });
 });
 
-test("an allow fits the whole text", () => {
+test("an allow must match the whole text", () => {
   for (const command of ["xgit status", "git statusx", "rm x #git status", " git status"]) {
     expect(decide(rules(READS), bash(command)), command).toBeUndefined();
   }
 });
 
-test("a rule that says compound allows more than one command, if it fits the whole", () => {
+test("a compound rule allows several commands if it matches all of them", () => {
   const some = rules({ tool: "Bash", pattern: "cd [a-z]+ && ls", decision: "allow", compound: true });
   expect(decide(some, bash("cd src && ls"))?.decision).toBe("allow");
   expect(decide(some, bash("cd src && ls; rm x"))).toBeUndefined();
@@ -80,13 +80,13 @@ test("a rule without a pattern allows one command, not several", () => {
   expect(decide(some, bash("make; rm x"))).toBeUndefined();
 });
 
-test("a deny fits when any part does", () => {
+test("a deny matches if any part does", () => {
   const some = rules({ tool: "Bash", pattern: "rm -rf", decision: "deny" }, { tool: "Bash", decision: "allow", compound: true });
   expect(decide(some, bash("ls; rm -rf /"))?.decision).toBe("deny");
   expect(decide(some, bash("ls; echo"))?.decision).toBe("allow");
 });
 
-test("a path is resolved before a pattern sees it", () => {
+test("a path is resolved before it is matched", () => {
   const some = rules({ tool: "Write", pattern: "src/.*", decision: "allow" });
   for (const inside of ["src/a.ts", "/home/dev/code/app/src/a.ts", "x/../src/a"])
     expect(decide(some, file(inside))?.decision, inside).toBe("allow");
@@ -94,7 +94,7 @@ test("a path is resolved before a pattern sees it", () => {
     expect(decide(some, file(outside)), outside).toBeUndefined();
 });
 
-test("of several paths, as of a patch of opencode's, an allow fits each, and a deny any", () => {
+test("with several paths, as in an opencode patch, an allow must match all and a deny any", () => {
   const edit = (...filepath: string[]): Asking => ({ ...file(""), agent: "opencode", tool: "edit", input: { filepath, diff: "" } });
   const some = rules({ tool: "edit", pattern: ".*\\.env", decision: "deny" }, { tool: "edit", pattern: "src/.*", decision: "allow" });
   expect(decide(some, edit("/home/dev/code/app/src/a.ts", "src/b.ts"))?.decision).toBe("allow");
@@ -102,13 +102,13 @@ test("of several paths, as of a patch of opencode's, an allow fits each, and a d
   expect(decide(some, edit("src/a.ts", "src/.env"))?.decision).toBe("deny");
 });
 
-test("a path of the home directory is not one of the working directory", () => {
+test("a path in the home directory is not in the working directory", () => {
   const some = rules({ tool: "Write", pattern: "[^/].*", decision: "allow" });
   expect(decide(some, file("notes.md"))?.decision).toBe("allow");
   for (const outside of ["~/.bashrc", "~"]) expect(decide(some, file(outside)), outside).toBeUndefined();
 });
 
-test("a link that leads out of what is allowed is not allowed, and one that leads to what is denied is denied", () => {
+test("a link out of an allowed directory is not allowed, and a link to a denied path is denied", () => {
   using place = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const directory = join(place.path, "app");
   mkdirSync(join(directory, "src"), { recursive: true });
@@ -121,12 +121,12 @@ test("a link that leads out of what is allowed is not allowed, and one that lead
   const allowed = rules({ tool: "Write", pattern: "src/.*", decision: "allow" });
   expect(decide(allowed, asked("src/a/new/file.ts"))?.decision).toBe("allow");
   for (const outside of ["src/docs/key", "src/new", "src/new/x"]) expect(decide(allowed, asked(outside)), outside).toBeUndefined();
-  // Links in a circle, and what no path can be, are no end of it either.
+  // Circular links and invalid paths do not throw.
   for (const odd of ["src/round", "src/\0", `src/${"a".repeat(5000)}`]) expect(() => decide(allowed, asked(odd)), odd).not.toThrow();
   expect(decide(rules({ tool: "Write", pattern: "/secret/", decision: "deny" }), asked("src/docs/key"))?.decision).toBe("deny");
 });
 
-test("arguments that a tool does not need hide none that it does", () => {
+test("arguments that a tool does not need cannot hide those it needs", () => {
   const some = rules({ tool: "Write", pattern: "src/.*", decision: "allow" }, { tool: "Bash", pattern: "git .*", decision: "allow" });
   const write = (input: unknown): Asking => ({ ...file("x"), input });
   expect(decide(some, write({ command: "src/a.ts", file_path: "/etc/passwd" }))).toBeUndefined();
@@ -137,7 +137,7 @@ test("arguments that a tool does not need hide none that it does", () => {
   expect(decide(rules({ pattern: "passwd", decision: "deny" }), write({ command: "x", file_path: "/etc/passwd" }))?.decision).toBe("deny");
 });
 
-test("a command that is to run elsewhere does not run where the rule is for", () => {
+test("a rule for a directory does not allow a command that sets another directory", () => {
   const some = rules({ tool: "Bash", directory: "/home/dev/code", decision: "allow" });
   const make = (more: object) => decide(some, { ...bash("make"), input: { command: "make", ...more } });
   expect(make({ directory: "/home/dev/code/app/sub" })?.decision).toBe("allow");
@@ -146,7 +146,7 @@ test("a command that is to run elsewhere does not run where the rule is for", ()
   expect(make({ workdir: "../../.." })).toBeUndefined();
 });
 
-test("a directory fits itself and what is below it, a star one name", () => {
+test("a directory matches itself and everything below; a star matches one name", () => {
   const of = (directory: string, asked: string) =>
     decide(rules({ directory, decision: "deny" }), bash("ls", { directory: asked })) !== undefined;
   expect(of("~/code", `${homedir()}/code`)).toBe(true);
@@ -158,7 +158,7 @@ test("a directory fits itself and what is below it, a star one name", () => {
   expect(of("/a.b", "/axb")).toBe(false);
 });
 
-test("a command that is to run elsewhere is not allowed by a rule for here", () => {
+test("directory rules match the command's own working directory", () => {
   const elsewhere = (workdir: string) => bash("ls", { input: { command: "ls", workdir } });
   const allow = rules({ directory: "/home/dev/code", decision: "allow" });
   expect(decide(allow, elsewhere("src"))?.decision).toBe("allow");
@@ -166,7 +166,7 @@ test("a command that is to run elsewhere is not allowed by a rule for here", () 
   expect(decide(rules({ directory: "/etc", decision: "deny" }), elsewhere("/etc"))?.decision).toBe("deny");
 });
 
-test("neither a question nor a text without end is decided by a rule", () => {
+test("rules decide neither questions nor very long texts", () => {
   const some = rules({ tool: "*", decision: "allow", compound: true });
   expect(decide(some, bash("ls", { for: "question" }))).toBeUndefined();
   expect(decide(some, bash("ls", { tool: null }))).toBeUndefined();
@@ -184,14 +184,14 @@ test.each([
   [{ directory: "code", decision: "allow" }, "not an absolute path"],
   [{ name: "a b", tool: "x", decision: "deny" }, "name with spaces"],
   [{ tool: "x", decision: "allow", reason: "why" }, "reason"],
-])("%j is refused by file, line and number", (rule, why) => {
+])("%j is refused with file, line and number", (rule, why) => {
   const text = `detach_key = "F12"\n[[approvals.rules]]\ntool = "x"\ndecision = "deny"\n\n[[approvals.rules]]\n`;
   const read = () => readRules({ table: { rules: [{ tool: "x", decision: "deny" }, rule] }, file: FILE, text });
   expect(read).toThrow(expect.objectContaining({ code: "usage", message: expect.stringContaining(`${FILE}, line 6: approvals rule 2`) }));
   expect(read).toThrow(why);
 });
 
-test("what is no list of rules is refused", () => {
+test("a value that is not a list of rules is refused", () => {
   for (const table of [5, [], { rules: 5 }, { rules: {} }, { rule: [] }]) {
     expect(() => readRules({ table, file: FILE, text: "" }), JSON.stringify(table)).toThrow(expect.objectContaining({ code: "usage" }));
   }

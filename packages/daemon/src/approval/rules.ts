@@ -1,10 +1,10 @@
 /**
- * Rules of config.toml that answer what agents ask for, so that nobody has to: `[[approvals.rules]]`, the first that fits wins.
+ * Rules of config.toml that answer approvals automatically: `[[approvals.rules]]`. The first rule that matches wins.
  *
- * What a model writes must not slip past them. An `allow` fits only the whole text of what is asked, and never a command that is more than one
- * (`git status; rm -rf x`, `$(…)`, a redirection) unless the rule says `compound = true`; a path is resolved before it is looked at, and so are
- * symbolic links on its way. Where the arguments name several things, an `allow` fits each of them; a `deny` or an `ask` fits when any part of
- * any does. Questions are never answered by a rule.
+ * Text from a model must not slip past the rules. An `allow` must match the whole text of a request, and never matches a command that is more than
+ * one (`git status; rm -rf x`, `$(…)`, a redirection) unless the rule says `compound = true`. Paths and the symbolic links on them are resolved
+ * before they are matched. If the arguments name several things, an `allow` must match all of them; a `deny` or an `ask` matches if any part of
+ * any of them does. Rules never answer questions.
  */
 import { readlinkSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
@@ -14,22 +14,22 @@ import { WrongSetting } from "@holdfast/platform";
 import type { ApprovalRecord } from "../projection/approvals.ts";
 
 export interface Rule {
-  /** Its own name, else its place in the file, from 1. */
+  /** The configured name, else the rule's position in the file, from 1. */
   name: string;
   agent: RegExp | undefined;
   tool: RegExp | undefined;
   pattern: RegExp | undefined;
-  /** Absolute; `*` stands for one name. Fits what is below it too. */
+  /** Absolute; `*` stands for one name. Also matches everything below. */
   directory: RegExp | undefined;
   decision: "allow" | "deny" | "ask";
   reason: string | undefined;
   compound: boolean;
 }
 
-/** What a model may have written to keep a careless pattern busy for ever is left to people. */
+/** Longer texts are left to people: a model could keep a careless pattern busy forever. */
 const LONGEST = 10_000;
 
-/** What makes a shell do more than run one program with these words. */
+/** Characters that make a shell do more than run one program with these words. */
 const OPERATORS = /[;&|<>`$()\p{Cc}]/u;
 
 export const RULE_KEYS = {
@@ -67,7 +67,7 @@ const KEYS = Object.keys(RULE_KEYS);
 
 export type Asking = Pick<ApprovalRecord, "for" | "agent" | "tool" | "input" | "directory">;
 
-/** Undefined: nobody decided; it waits. */
+/** Undefined: no rule decided, and the request waits. */
 export function decide(
   rules: readonly Rule[],
   asked: Asking,
@@ -95,12 +95,12 @@ const COMMANDS = ["command", "cmd"];
 
 const ADDRESS = "url";
 
-/** Arguments that name where a command is to run. */
+/** Arguments that name the directory of a command. */
 const PLACES = ["directory", "dir_path", "workdir", "cwd"];
 
 /**
- * What a pattern is about: the command, the path (from the directory, if it is in there), the address, or whatever else the tool is mostly about. Several
- * where a model gave several of them, needed or not, and for a path that leads elsewhere by a link.
+ * The texts that a pattern is matched against: the command, the path (relative to the directory if inside it), the address, or else the tool's
+ * main argument. There are several if the model gave several, needed or not, or if a path leads elsewhere through a link.
  */
 function subjectsOf(asked: Asking): string[] {
   const given = argumentsOf(asked);
@@ -127,7 +127,7 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** As it is written, and where it leads, if that is elsewhere. */
+/** The path as written, and its real path if that differs. */
 function pathsOf(text: string, directory: string): string[] {
   const path = resolve(directory, text.replace(/^~(?=\/|$)/, homedir()));
   return [...new Set([within(directory, path), within(realOf(directory), realOf(path))])];
@@ -138,7 +138,7 @@ function within(directory: string, path: string): string {
   return inside === ".." || inside.startsWith("../") || isAbsolute(inside) ? path : inside || ".";
 }
 
-/** Of what is not there yet: where it would be, also by a link that leads to nothing. */
+/** The real path. For a path that does not exist yet, where it would be, even behind a dangling link. */
 function realOf(path: string, links = 0): string {
   try {
     return realpathSync(path);
@@ -158,10 +158,10 @@ function linkAt(path: string): string | undefined {
   }
 }
 
-/** As many as the system follows. */
+/** Number of links that the system follows. */
 const MOST_LINKS = 40;
 
-/** The rules of `[approvals]`; what makes no sense is refused by file, line and name: a rule that is half understood may allow too much. */
+/** The rules of `[approvals]`. Invalid entries are refused with file, line and name: a half-understood rule may allow too much. */
 export function readRules({ table, file, text }: { table: unknown; file: string; text: string }): Rule[] {
   if (table === undefined) return [];
   const rules = (table as { rules?: unknown } | null)?.rules ?? [];
@@ -182,7 +182,7 @@ export function readRules({ table, file, text }: { table: unknown; file: string;
   });
 }
 
-/** Whether a session may answer what its children ask: `[approvals] parents`. */
+/** True if a session may answer its children's approvals: `[approvals] parents`. */
 export function parentsAnswer({ table, file }: { table: unknown; file: string }): boolean {
   const { parents = true } = (table ?? {}) as { parents?: unknown };
   if (typeof parents === "boolean") return parents;

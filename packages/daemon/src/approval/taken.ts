@@ -1,16 +1,16 @@
-/** Whether an answer had an effect: by what the agent's own file says and its screen shows after it. Pure. */
+/** Detects from the agent's own file and its screen whether an answer had an effect. Pure. */
 import type { Attention, Evidence } from "@holdfast/contract";
 
 export interface Reading {
-  /** What its screen shows that it waits for; null: nothing. */
+  /** The wait that its screen shows; null if none. */
   shown: Attention | null;
-  /** What its own file says, of one that keeps one. */
+  /** Evidence from the agent's own state file, if it keeps one. */
   file: Evidence | undefined;
 }
 
-/** True: it still waits for what was answered. False: it has gone on. Undefined: nothing tells yet. */
+/** True if the agent still waits for the answered request, false if it has continued, undefined without evidence. */
 export function stillAsks({ shown, file }: Reading, answeredAt: string): boolean | undefined {
-  // What it waits for since then is another request.
+  // A wait that began after the answer belongs to another request.
   if (file && file.at > answeredAt) return false;
   if (file?.claim.attention) return true;
   return shown?.for === "approval" || shown?.for === "question" ? true : undefined;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { namesAnother } from "./worktree-trust.ts";
 
-test("trust in the worktrees is no answer to a dialog that shows another folder (mend 17)", () => {
+test("trust in the worktrees does not answer a dialog about another folder (mend 17)", () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const root = realpathSync(directory.path);
   const worktree = join(root, "fix");

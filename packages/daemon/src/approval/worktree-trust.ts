@@ -1,6 +1,6 @@
 /**
- * One answer for all worktrees of a repository: an agent that a person let trust one of them may trust the others that Holdfast made of the same
- * repository for the same principal, and nothing else. The decision is in the journal, with trust in projects (workspace/trust.ts).
+ * One answer for all worktrees of a repository. If a person let an agent trust one worktree, it may trust the others that Holdfast made of the same
+ * repository for the same principal, and nothing else. The journal holds the decision, next to trust in projects (workspace/trust.ts).
  */
 import { realpathSync } from "node:fs";
 import { sep } from "node:path";
@@ -21,13 +21,13 @@ export class WorktreeTrust {
     this.#trusted = options.trusted;
   }
 
-  /** Who trusted a worktree of the same repository for this agent; undefined: nobody, or the dialog is about another folder. */
+  /** The trust given to a worktree of the same repository for this agent; undefined if none, or if the dialog is about another folder. */
   of(session: SessionRecord, dialog: string): Trust | undefined {
     const worktrees = this.#worktreesOf(session, dialog);
     return worktrees && this.#trusted.ofAgent(worktrees);
   }
 
-  /** False: the dialog is about no worktree of ours, and the answer is for its folder alone. */
+  /** False if the dialog is not about a worktree of Holdfast; the answer then counts for its folder alone. */
   add(session: SessionRecord, dialog: string, actor: Principal): boolean {
     const worktrees = this.#worktreesOf(session, dialog);
     if (worktrees) this.#trusted.addAgent(worktrees, actor);
@@ -43,10 +43,10 @@ export class WorktreeTrust {
   }
 }
 
-/** A long path takes a few lines of a narrow screen. */
+/** A long path wraps over several lines of a narrow screen. */
 const MOST_LINES = 6;
 
-/** Whether the dialog shows a folder outside of the worktree: the program may have gone elsewhere after it was started. Not every dialog shows one. */
+/** True if the dialog names a folder outside the worktree: the program may have changed its directory. Not every dialog names one. */
 export function namesAnother(dialog: string, worktree: string): boolean {
   const lines = dialog.split("\n").map((line) => line.trim());
   const at = lines.findIndex((line) => /^[/~]/.test(line));
@@ -55,7 +55,7 @@ export function namesAnother(dialog: string, worktree: string): boolean {
   return !parts.some((part) => isWithin(part.join(""), worktree) || isWithin(part.join(" "), worktree));
 }
 
-/** Where links lead: an agent may have put one into its worktree. */
+/** Compares real paths: an agent may have put a link into its worktree. */
 function isWithin(path: string, directory: string): boolean {
   try {
     return `${realpathSync(path)}${sep}`.startsWith(`${realpathSync(directory)}${sep}`);

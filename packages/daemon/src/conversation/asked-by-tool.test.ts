@@ -17,7 +17,7 @@ function asked(world: World, what: "approval" | "question" = "question"): Approv
   return inboxOf(world).request(record, { for: what, text: "which colour?", tool: "paint", input: { choices: ["red"] } }, ASKER);
 }
 
-test("what is asked by a tool waits in the inbox, and its session waits for a person, until it is answered", () => {
+test("a request from a tool waits in the inbox, and its session waits for a person, until it is answered", () => {
   using world = new World();
   world.begin();
   const { id, answers } = asked(world);
@@ -36,7 +36,7 @@ test("what is asked by a tool waits in the inbox, and its session waits for a pe
   expect(() => inboxOf(world).answer(id, { decision: "deny", actor: PERSON })).toThrow("was already answered");
 });
 
-test("who waits for it hears of it from the next daemon, too; who does not want it any more takes it back", async () => {
+test("a waiting tool gets its answer from the next daemon too, and can withdraw its request", async () => {
   using world = new World();
   world.begin();
   const { id } = asked(world, "approval");
@@ -48,7 +48,7 @@ test("who waits for it hears of it from the next daemon, too; who does not want 
   expect(await inboxOf(world).over(asked(world).id, { signal: AbortSignal.abort() })).toMatchObject({ status: "open" });
 });
 
-test("a rule of config.toml answers leave that is asked for by a tool, and no question", () => {
+test("a rule of config.toml answers a tool's permission request, but no question", () => {
   using world = new World();
   world.begin([
     {

@@ -1,6 +1,6 @@
 /**
- * Interrupts a turn, and says how that went. A key that was pressed is no turn that ended: each step is followed by a look at what the agent does, and
- * an agent that ignores one step gets the next. None of them ends the agent; that is for `stop`, which is offered.
+ * Interrupts a turn, and reports the outcome. Pressing a key does not mean that the turn ended: each step is followed by a look at the agent, and an
+ * agent that ignores one step gets the next. No step ends the agent; that is for `stop`, which is offered.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type CancelOutcome, type CancelStep, HoldfastError, isRunning, type Principal } from "@holdfast/contract";
@@ -10,10 +10,10 @@ import type { Journal } from "../journal/journal.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
 import { notRunning } from "../session/running.ts";
 
-/** A screen that no hook confirms is believed only after this; a step that is given less would be called ignored too soon. */
+/** A screen that no hook confirms is believed only after this time; a shorter wait would call a step ignored too soon. */
 const LOOKS_MS = 300;
 
-/** Two Escapes that a terminal program reads at once are one key with Alt. */
+/** A terminal program reads two Escapes at once as one key with Alt. */
 const APART_MS = 150;
 
 export interface Cancelled {
@@ -28,7 +28,7 @@ export class Cancelling {
     this.#rooms = rooms;
   }
 
-  /** `waitMs`: how long the turn may take to end after each step; 0: one step, and nobody looks. */
+  /** `waitMs`: how long the turn may take to end after each step; 0: one step, without a look. */
   async cancel(record: SessionRecord, how: { actor: Principal; waitMs: number; signal?: AbortSignal | undefined }): Promise<Cancelled> {
     if (record.status === "created") throw notRunning(record);
     if (!isRunning(record.status)) {
@@ -39,7 +39,7 @@ export class Cancelling {
     const isTalk = record.kind === "conversation";
     const { isOver, steps } = isTalk ? this.#protocol(record) : this.#keys(record, how.actor);
     if (isOver(record)) {
-      // Its keeper may have begun a turn that nobody has read of yet.
+      // Its keeper may have begun a turn that has not been read yet.
       if (isTalk) await this.#rooms.converse({ session: record.id, run: record.run });
       return { outcome: "none", steps: [] };
     }
@@ -74,7 +74,7 @@ export class Cancelling {
         hint: `press keys: holdfast keys ${name} C-c; or stop it: holdfast stop ${name}`,
       });
     }
-    // Keys that interrupt a turn may end an agent that is idle.
+    // Keys that interrupt a turn may end an idle agent.
     if (record.standing?.turn == null) {
       throw new HoldfastError("status_unknown", `it is not known whether ${name} is in a turn: nothing was pressed`, {
         hint: `check its screen: holdfast screen ${name}; then press keys: holdfast keys ${name} ${interrupt.join(" ")}; or stop it: holdfast stop ${name}`,
@@ -94,7 +94,7 @@ export class Cancelling {
     return { isOver: (now) => now.standing?.turn !== "working", steps };
   }
 
-  /** Whether the turn is over before the time is. */
+  /** True if the turn ends in time. */
   async #until(
     { id, run }: SessionRecord,
     { isOver, waitMs, signal: gone }: Pick<Plan, "isOver"> & { waitMs: number; signal?: AbortSignal | undefined },
@@ -117,7 +117,7 @@ export interface CancellingRooms {
   get(session: SessionRecord["id"]): SessionRecord | undefined;
   profileOf(agent: string): Profile | undefined;
   turnOf(run: RunId): string | null;
-  /** Tells a conversation's agent to cancel. */
+  /** Tells the agent of a conversation to cancel. */
   converse(run: RunId): Promise<unknown>;
   press(ref: string, options: { keys: readonly string[]; actor: Principal }): Promise<unknown>;
   lookAgain(run: RunId, inMs: number): void;

@@ -19,17 +19,17 @@ const asks: Extract<EntryDraft, { type: "approval_asked" }> = {
   options: [{ id: "y", name: "Yes", kind: "allow_once" }],
 };
 
-/** Words on their way to the agent, until it has them. */
+/** Sends a message, and waits until the agent has it. */
 async function said(world: World, text: string, options?: { steer: boolean }): Promise<string> {
   const id = world.queue(text, options);
   await eventually(() => expect(world.messages.get(id)?.state).toBe("turn_started"));
   return id;
 }
 
-describe("what a keeper writes", () => {
+describe("entries of a keeper", () => {
   const line = JSON.stringify({ v: 1, n: 1, at: new Date().toISOString(), turn: null, ...opened });
 
-  test("is made facts of once whoever reads the transcript itself has had it", async () => {
+  test("new entries become events after readers of the transcript can see them", async () => {
     using world = new World();
     const conversations = world.begin();
     world.raw(`${line}\n`);
@@ -40,7 +40,7 @@ describe("what a keeper writes", () => {
     expect(world.events("session.conversation_changed")).toHaveLength(1);
   });
 
-  test("is made facts of before the end of its run is", () => {
+  test("entries become events before the run's end is recorded", () => {
     using world = new World();
     const conversations = world.begin();
     world.raw(`${line}\n`);
@@ -50,8 +50,8 @@ describe("what a keeper writes", () => {
   });
 });
 
-describe("words", () => {
-  test("are handed over, begin a turn, and are answered with what the agent said last", async () => {
+describe("messages to a conversation", () => {
+  test("a message is handed over, begins a turn, and is answered with the agent's last text", async () => {
     using world = new World();
     world.begin();
     world.write(opened);
@@ -68,11 +68,11 @@ describe("words", () => {
     expect(world.events("turn.started", "turn.ended").map(({ type }) => type)).toEqual(["turn.started", "turn.ended"]);
   });
 
-  test("are on their way at once where whoever queues them says so, and are said once", async () => {
+  test("a message is handed over at once if its sender asks for it, and only once", async () => {
     using world = new World();
     const conversations = world.begin();
     world.write(opened);
-    // What it saw to when it began is over.
+    // Wait until the work of begin() is done.
     await nextTurn();
     const id = world.queue("hello");
     conversations.attend(SESSION);
@@ -83,7 +83,7 @@ describe("words", () => {
     expect(world.told).toHaveLength(1);
   });
 
-  test("wait for the end of the turn, in the order in which they were sent", async () => {
+  test("messages wait for the end of the turn, in the order in which they were sent", async () => {
     using world = new World();
     world.begin();
     await said(world, "one");
@@ -98,7 +98,7 @@ describe("words", () => {
     expect(world.told.map((each) => (each as { text: string }).text)).toEqual(["one", "two", "three"]);
   });
 
-  test("that steer go before those that wait, and are answered with the turn that runs", async () => {
+  test("steering messages overtake waiting ones, and are answered with the running turn", async () => {
     using world = new World();
     world.begin();
     const one = await said(world, "one");
@@ -109,7 +109,7 @@ describe("words", () => {
     await eventually(() => expect(world.messages.get(waits)?.state).toBe("turn_started"));
   });
 
-  test("of a turn that failed have failed, with what went wrong; of one that was only too long they are answered", async () => {
+  test("messages of a failed turn fail with its error; those of a turn that was too long are answered", async () => {
     using world = new World();
     world.begin();
     const fails = await said(world, "one");
@@ -124,7 +124,7 @@ describe("words", () => {
     expect(world.messages.get(long)).toMatchObject({ state: "replied", reply: "half" });
   });
 
-  test("that the keeper refuses wait again; when the turn is over they go", async () => {
+  test("a message that the keeper refuses waits until the turn is over", async () => {
     using world = new World();
     let isBusy = true;
     world.keep = async (request) => {
@@ -140,7 +140,7 @@ describe("words", () => {
     await eventually(() => expect(world.messages.get(id)?.state).toBe("turn_started"));
   });
 
-  test("of a peer that are not taken into a turn are tried once in it, and keep nobody else's out of it", async () => {
+  test("a peer's message that a turn does not take is tried once in it, and does not block messages of others", async () => {
     using world = new World();
     const peers: boolean[] = [];
     world.keep = async (request) => {
@@ -161,7 +161,7 @@ describe("words", () => {
     await eventually(() => expect(world.messages.get(psst)?.state).toBe("turn_started"));
   });
 
-  test("that cannot be handed over are tried again", async () => {
+  test("a message that cannot be handed over is tried again", async () => {
     using world = new World();
     let isThere = false;
     world.keep = async (request) => {
@@ -175,7 +175,7 @@ describe("words", () => {
     await eventually(() => expect(world.messages.get(id)?.state).toBe("turn_started"));
   });
 
-  test("that were on their way when the daemon died are told again by the next, and are said once", async () => {
+  test("a message on its way when the daemon died is repeated by the next one, and delivered once", async () => {
     using world = new World();
     world.keep = () => new Promise(() => {});
     world.begin();
@@ -189,7 +189,7 @@ describe("words", () => {
     expect(world.events("message.injecting")).toHaveLength(1);
   });
 
-  test("for a session whose agent has died wait for its next run, also one that was on its way", async () => {
+  test("messages to a session whose agent has died wait for its next run, even one on its way", async () => {
     using world = new World();
     world.begin();
     const running = await said(world, "one");
@@ -207,7 +207,7 @@ describe("words", () => {
     await eventually(() => expect(world.messages.get(waits)?.state).toBe("queued"));
   });
 
-  test("for a session that has ended have failed: nobody will take them", async () => {
+  test("messages to an ended session fail", async () => {
     using world = new World();
     world.begin();
     const running = await said(world, "one");
@@ -218,7 +218,7 @@ describe("words", () => {
     expect(world.messages.get(running)).toMatchObject({ state: "failed", why: "its run ended before it answered", known: true });
   });
 
-  test("for a terminal are not ours to hand over", async () => {
+  test("messages to a terminal session are left alone", async () => {
     using world = new World("terminal");
     const conversations = world.begin();
     world.queue("hello");
@@ -229,7 +229,7 @@ describe("words", () => {
   });
 });
 
-describe("what a transcript says", () => {
+describe("events from a transcript", () => {
   const transcript = (world: World) => {
     world.write(opened);
     world.take({ t: "prompt", message: "m9", from: SOMEBODY, text: "go", addition: null, words: "go", steer: false });
@@ -242,7 +242,7 @@ describe("what a transcript says", () => {
     );
   };
 
-  test("is in the journal once, whenever the daemon dies and the next one reads on", () => {
+  test("each entry is in the journal once, whenever the daemon dies and the next one continues", () => {
     using world = new World();
     for (let round = 0; round < 3; round++) {
       world.begin();
@@ -258,7 +258,7 @@ describe("what a transcript says", () => {
     expect(new Set(world.events("usage.recorded").map(({ data }) => data.key)).size).toBe(1);
   });
 
-  test("while nobody was there is found by the next daemon", () => {
+  test("entries written while no daemon ran are found by the next one", () => {
     using world = new World();
     transcript(world);
     world.write(over());
@@ -269,7 +269,7 @@ describe("what a transcript says", () => {
     ]);
   });
 
-  test("that cannot be written down yet, as on a full disk, is written later, and nothing twice", async () => {
+  test("entries that a full disk keeps out of the journal are written later, and none twice", async () => {
     using world = new World();
     world.begin();
     world.write(opened);
@@ -283,7 +283,7 @@ describe("what a transcript says", () => {
     expect(world.events("turn.started")).toHaveLength(1);
   });
 
-  test("of a long answer is in the journal as far as the journal keeps it", () => {
+  test("a long answer is cut to what the journal keeps", () => {
     using world = new World();
     world.begin();
     world.take({ t: "prompt", message: "m9", from: SOMEBODY, text: "go", addition: null, words: "go", steer: false });
@@ -294,8 +294,8 @@ describe("what a transcript says", () => {
   });
 });
 
-describe("what an agent asks for", () => {
-  test("waits in the inbox, and its agent is told what was decided", async () => {
+describe("permission requests of a conversation", () => {
+  test("a permission request waits in the inbox, and the agent is told the decision", async () => {
     using world = new World();
     world.begin();
     await said(world, "go");
@@ -312,7 +312,7 @@ describe("what an agent asks for", () => {
     expect(world.approvals.get(approval?.id ?? "")?.status).toBe("allowed");
   });
 
-  test("and was cancelled with its turn is withdrawn", async () => {
+  test("a permission request that was cancelled with its turn is withdrawn", async () => {
     using world = new World();
     world.begin();
     await said(world, "go");
@@ -321,7 +321,7 @@ describe("what an agent asks for", () => {
     expect(world.events("approval.resolved")).toMatchObject([{ data: { how: "withdrawn" } }]);
   });
 
-  test("is told again to a keeper that could not be reached", async () => {
+  test("a decision is repeated to a keeper that could not be reached", async () => {
     using world = new World();
     world.begin();
     await said(world, "go");
@@ -337,8 +337,8 @@ describe("what an agent asks for", () => {
   });
 });
 
-describe("a run that ended", () => {
-  test("in the middle of a turn, whose keeper was killed: the turn is interrupted, and a torn line cut off and told of", async () => {
+describe("the end of a run", () => {
+  test("a keeper killed in a turn leaves an interrupted turn, and its torn line is cut off and reported", async () => {
     using world = new World();
     const conversations = world.begin();
     const id = await said(world, "go");
@@ -355,12 +355,12 @@ describe("a run that ended", () => {
     expect(world.events("turn.ended")).toMatchObject([{ data: { reason: "interrupted" } }]);
     expect(world.messages.get(id)?.state).toBe("failed");
     expect(world.approvals.list({ open: true })).toEqual([]);
-    // A second time there is nothing to do.
+    // A second call has nothing to do.
     conversations.ended(RUN);
     expect(world.lines).toHaveLength(6);
   });
 
-  test("on a full disk: told again when there is room, its turn is interrupted all the same, and everything is told once", async () => {
+  test("on a full disk the end is retried later: the turn is interrupted, and everything is recorded once", async () => {
     using world = new World();
     const conversations = world.begin();
     const id = await said(world, "go");
@@ -383,7 +383,7 @@ describe("a run that ended", () => {
     expect(world.messages.get(id)?.state).toBe("failed");
   });
 
-  test("with damaged lines: they are set aside, and that is told", () => {
+  test("damaged lines are set aside and reported", () => {
     using world = new World();
     const conversations = world.begin();
     world.write(opened);
@@ -397,7 +397,7 @@ describe("a run that ended", () => {
     expect(world.lines).toHaveLength(2);
   });
 
-  test("well: its transcript is left as it is", () => {
+  test("an undamaged transcript is left unchanged", () => {
     using world = new World();
     const conversations = world.begin();
     world.write(opened);

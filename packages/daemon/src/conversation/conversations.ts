@@ -1,8 +1,8 @@
 /**
- * Conversations that run: what their keepers write into their transcripts becomes facts in the journal, from a remembered offset, each once; and
- * what is said to them is handed over one turn at a time, in the order it was sent.
+ * Running conversations. The entries that their keepers write into transcripts become events in the journal, each once, from a remembered offset; and
+ * messages are handed over one turn at a time, in the order they were sent.
  *
- * Driven by what arrives: a notice that a transcript grew, a message, the beginning and the end of a run. No timers but to try again what failed.
+ * Driven by arriving input: a transcript that grew, a message, the beginning and the end of a run. Timers are used only to retry failures.
  */
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -37,10 +37,10 @@ import { Following } from "./following.ts";
 import type { ConversationKeeper } from "./keeper.ts";
 import type { Fact, SoFar } from "./reading.ts";
 
-/** What cannot be handed over, or written, is tried again. */
+/** Delay before a failed delivery or write is tried again. */
 const AGAIN_MS = 1000;
 
-/** Of these a session with words that wait is seen to. */
+/** Events after which a session's waiting messages are checked. */
 const CHANGES = new Set(["message.queued", "message.readdressed", "message.cancelled", "session.started", "session.ended", "turn.ended"]);
 
 export class Conversations implements RunObserver, RunningTurns, Disposable {
@@ -56,10 +56,10 @@ export class Conversations implements RunObserver, RunningTurns, Disposable {
   readonly #expire: () => void;
   readonly #onUse: (session: SessionId) => void;
   readonly #followed = new Map<string, Following>();
-  /** Sessions that are being seen to; true: once more. */
+  /** Sessions being handled; true: handle once more. */
   readonly #busy = new Map<SessionId, boolean>();
   readonly #again = new Map<string, NodeJS.Timeout>();
-  /** Words that were refused, by the turn into which they were not taken: they wait for its end. */
+  /** Refused messages, with the turn that did not take them: they wait for its end. */
   readonly #refused = new Map<string, string>();
   /** Runs whose transcripts have grown. */
   readonly #grown = new Map<string, NodeJS.Immediate>();
@@ -73,13 +73,13 @@ export class Conversations implements RunObserver, RunningTurns, Disposable {
     status: AgentStatus;
     approvals: Approvals;
     keeper: ConversationKeeper;
-    /** What is handed over of a message. */
+    /** The text that is handed over for a message. */
     said(message: SessionMessage): string;
     /** Why its budget allows no further turn. */
     usedUp(record: SessionRecord): string | null;
-    /** Messages that have waited too long are none to hand over. */
+    /** Fails messages that have waited too long, so that they are not handed over. */
     expire(): void;
-    /** The turn that runs has used more than it had, or is over. */
+    /** The running turn has used more, or is over. */
     onUse?(session: SessionId): void;
   }) {
     this.#home = options.home;
@@ -96,7 +96,7 @@ export class Conversations implements RunObserver, RunningTurns, Disposable {
     options.approvals.tellWith((approval) => this.#tellDecision(approval));
   }
 
-  /** Once it is known what runs. */
+  /** Called once it is known which sessions run. */
   begin(): void {
     for (const session of this.#messages.waiting()) this.attend(session);
     void this.#followJournal();
@@ -123,7 +123,7 @@ export class Conversations implements RunObserver, RunningTurns, Disposable {
     return following;
   }
 
-  /** It is on disk: who reads the transcript itself has it before it is made facts of. */
+  /** The entry is already on disk: readers of the transcript have it before it becomes events. */
   wrote(run: RunId): void {
     const marker = runMarker(run);
     if (this.#grown.has(marker) || !this.#followed.has(marker)) return;
@@ -133,7 +133,7 @@ export class Conversations implements RunObserver, RunningTurns, Disposable {
     );
   }
 
-  /** Makes facts of what is new. */
+  /** Turns new entries into events. */
   look(run: RunId): void {
     const marker = runMarker(run);
     clearImmediate(this.#grown.get(marker));
@@ -143,15 +143,15 @@ export class Conversations implements RunObserver, RunningTurns, Disposable {
     try {
       this.#takeNew(run, following);
     } catch (error) {
-      // As on a full disk: it is on disk, and is read again.
+      // For example on a full disk: the transcript stays, and is read again.
       log(`session ${run.session}: its transcript cannot be processed yet: ${describe(error)}`);
       this.#later(runMarker(run), () => this.#startOver(run));
     }
   }
 
   /**
-   * A keeper that was killed has not said how its turn ended: that is written in its place, and what cannot be read is set aside. Throws where there is
-   * no room for it, and can be told again.
+   * A killed keeper has not recorded how its turn ended: this is written in its place, and damaged lines are set aside. Throws if the disk is full,
+   * and can be called again.
    */
   ended(run: RunId): void {
     const following = this.#followed.get(runMarker(run));
@@ -159,7 +159,7 @@ export class Conversations implements RunObserver, RunningTurns, Disposable {
     try {
       this.#conclude(run, following);
     } catch (error) {
-      // What was read and not written down is read anew.
+      // Entries that were read but not written to the journal are read again.
       const next = this.#follow(run);
       if (next) next.torn = following.torn;
       throw error;
@@ -186,17 +186,17 @@ export class Conversations implements RunObserver, RunningTurns, Disposable {
     this.#journal.append({ type: "transcript.damaged", actor: DAEMON, session, data: { run, ...damage } });
   }
 
-  /** Whoever follows it learns of what comes with the run's notices. */
+  /** Followers of the file learn about new entries from the run's notifications. */
   transcriptOf(run: RunId): TranscriptFile {
     return new TranscriptFile(runDirectory(this.#home, run.session, run.run));
   }
 
-  /** The turn that runs, by the message that began it. */
+  /** The running turn, named by the message that began it. */
   turnOf(run: RunId): string | null {
     return this.#followed.get(runMarker(run))?.reading.turn ?? null;
   }
 
-  /** What its running turn has used up to now: nobody has recorded it yet. */
+  /** Usage of the running turn so far, which is not recorded yet. */
   usedBy(session: SessionId): UsageFact | null {
     const record = this.#queries.get(session);
     const soFar = record && this.#followed.get(runMarker({ session, run: record.run }))?.reading.soFar;
@@ -210,7 +210,7 @@ export class Conversations implements RunObserver, RunningTurns, Disposable {
     return [...sessions].flatMap((session) => this.usedBy(session) ?? []);
   }
 
-  /** Writes into the transcript of a run, for people, and tells its agent where that interrupts nothing. Told again, it changes nothing. */
+  /** Writes a note for people into a run's transcript, and tells the agent if that interrupts nothing. Repeating it changes nothing. */
   async note(run: RunId, note: { key: string; about: string; text: string; words: string | null }): Promise<void> {
     if (this.#followed.has(runMarker(run))) await this.#keeper.converse(run, { t: "note", ...note });
   }
@@ -227,7 +227,7 @@ export class Conversations implements RunObserver, RunningTurns, Disposable {
     }
   }
 
-  /** All that follows from one entry is one transaction. */
+  /** All consequences of one entry are one transaction. */
   #write(record: SessionRecord, facts: readonly Fact[]): void {
     const run = { session: record.id, run: record.run };
     const drafts: Draft[] = [];
@@ -239,7 +239,7 @@ export class Conversations implements RunObserver, RunningTurns, Disposable {
       } else if (fact.type === "conversation") {
         const { conversation } = fact;
         if (conversation === record.conversation) continue;
-        // One that begins with words on their way has them, for all that is known.
+        // A new conversation that starts during a turn is taken to contain that turn's prompt.
         const begun = this.turnOf(run) === null && !record.conversations.some(({ id }) => id === conversation);
         const data = { run: run.run, conversation, begun };
         drafts.push({ type: "session.conversation_changed", actor: DAEMON, session: record.id, data });
@@ -269,7 +269,7 @@ export class Conversations implements RunObserver, RunningTurns, Disposable {
     for (const act of after) act();
   }
 
-  /** That it is in the transcript says that the agent has it, and that a turn began with it. */
+  /** A message in the transcript proves that the agent has it, and that a turn began with it. */
   #receipts(id: string, { run, session }: RunId): Draft[] {
     const message = this.#messages.get(id);
     if (!message?.open || message.state === "turn_started") return [];
@@ -307,7 +307,7 @@ export class Conversations implements RunObserver, RunningTurns, Disposable {
     return drafts;
   }
 
-  /** Told again to a keeper that heard it before, it changes nothing. */
+  /** Repeating a decision to a keeper that already has it changes nothing. */
   #tellDecision({ id, session, run, ask, status, answeredBy, always, reason }: ApprovalRecord): void {
     if (ask === null) return;
     const answer = { t: "answer", ask, allow: status === "allowed", always, by: answeredBy, reason } as const;
@@ -330,7 +330,7 @@ export class Conversations implements RunObserver, RunningTurns, Disposable {
     }
   }
 
-  /** Hands over what waits, if it is time. */
+  /** Hands over waiting messages, if it is time. */
   attend(session: SessionId): void {
     if (this.#end.signal.aborted) return;
     if (this.#busy.has(session)) return void this.#busy.set(session, true);
@@ -363,21 +363,21 @@ export class Conversations implements RunObserver, RunningTurns, Disposable {
       );
       const message = next && (this.#messages.get(next.id) as SessionMessage | undefined);
       if (!message) return;
-      // It is about to be stopped; what waits is told why then.
+      // The session is about to be stopped; waiting messages then get the reason.
       if (!turnRuns && message.state === "queued" && this.#usedUp(record) !== null) return;
       if (!(await this.#prompt(run, message))) return;
-      // Until its words are in the transcript nobody else's turn begins.
+      // No other turn begins until the message is in the transcript.
       if (this.#end.signal.aborted || this.#messages.get(message.id)?.state === "injecting") return;
     }
   }
 
-  /** What a session says that it does not descend from. */
+  /** True for a message from a session that is not an ancestor of the recipient. */
   #isPeers({ from, session }: SessionMessage): boolean {
     const sender = /^session:(.+)$/.exec(from)?.[1] as SessionId | undefined;
     return sender !== undefined && !this.#queries.descendants(sender).includes(session);
   }
 
-  /** False: not now; what ends that is told by the transcript, or by the end of the run. */
+  /** False: not now; the transcript, or the end of the run, says when to try again. */
   async #prompt(run: RunId, message: SessionMessage): Promise<boolean> {
     const { id, from, text, addition, steer } = message;
     const turn = this.turnOf(run);
@@ -401,13 +401,13 @@ export class Conversations implements RunObserver, RunningTurns, Disposable {
       if (stands) this.#journal.append({ type: "message.requeued", actor: DAEMON, session: run.session, data });
       if (!isRefused) throw error;
       if (code !== "turn_runs" || turn === null) return false;
-      // What others want to say into it may be taken.
+      // The turn may still accept messages of others.
       this.#refused.set(id, turn);
       return true;
     }
   }
 
-  /** Those that its run had are not answered any more; nobody takes the others, or its next run does. */
+  /** Messages that the run had get no answer any more; the others fail, or wait for the next run. */
   #giveUp(record: SessionRecord, open: readonly InLine[]): void {
     const isHeld = waitsForNextRun(record);
     const limit = record.budgetExceeded?.limit;
@@ -417,7 +417,7 @@ export class Conversations implements RunObserver, RunningTurns, Disposable {
       const isQueued = state === "queued";
       if (isHeld && isQueued) return [];
       const about = { actor: DAEMON, session: record.id };
-      // It would be in the transcript, and all of that was read.
+      // If delivered it would be in the transcript, all of which was read.
       if (isHeld && state === "injecting") return [{ ...about, type: "message.requeued", data: { id, why: WAITS_FOR_RUN } }];
       const why = budget ?? (isQueued ? "the session has ended" : "its run ended before it answered");
       const data = { id, why, hint, known: isQueued || state === "turn_started" };
@@ -454,25 +454,25 @@ const WHY: Readonly<Record<EventData<"turn.ended">["reason"], string>> = {
   interrupted: "the turn was interrupted",
 };
 
-/** For whoever reads the transcript. */
+/** For readers of the transcript. */
 function cutOff(bytes: number, turn: string | null): UnnumberedEntry {
   const text = `the last entry was incomplete: ${bytes} bytes were lost`;
   return { v: TRANSCRIPT_VERSION, at: new Date().toISOString(), turn, type: "note", about: "recovered", text };
 }
 
-/** An entry's use, as it is recorded. */
+/** The usage of an entry, as it is recorded. */
 export function useOf(entry: SoFar | Extract<Entry, { type: "usage" }>): Omit<UsageRecord, "run" | "source" | "key"> {
   const { model, input, output, cacheRead, cacheWrite, cost, context, turn, estimated } = entry;
   const fill = context === null || context.size === null ? null : { used: context.used, size: context.size };
   return { turn, model, input, output, cacheRead, cacheWrite, cost, context: fill, ...(estimated ? { estimated } : {}) };
 }
 
-/** Read twice, it is known by its key. */
+/** The key identifies a usage entry that is read twice. */
 function useRecorded(record: SessionRecord, { entry, key }: Extract<Fact, { type: "usage" }>): Draft {
   return usageDraft(record, { ...useOf(entry), run: record.run, source: "protocol", key, at: entry.at });
 }
 
-/** One that was on its way is told again first; then what steers; then what waits for the end of a turn, if none runs. */
+/** A message on its way is repeated first; then come steering messages; then, if no turn runs, the others. */
 function nextOf(open: readonly InLine[], turnRuns: boolean): InLine | undefined {
   const onItsWay = open.find(({ state }) => state === "injecting");
   if (onItsWay) return onItsWay;

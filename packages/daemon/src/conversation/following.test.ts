@@ -15,7 +15,7 @@ function line(n: number, type: string, more: object): string {
 const user = line(1, "user", { message: "m1", from: "user:x", text: "go", addition: null, steer: false });
 const word = (n: number) => line(n, "text", { text: `t${n}` });
 
-test("each entry is given once, as it comes, around what cannot be read", () => {
+test("each entry is returned once, as it arrives, skipping unreadable lines", () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-following-"));
   const file = new TranscriptFile(directory.path);
   const following = new Following({ file, run: { session: "aaaaaaaaaa" as SessionId, run: 1 }, known: 0 });
@@ -29,7 +29,7 @@ test("each entry is given once, as it comes, around what cannot be read", () => 
   expect(given()).toEqual([]);
 });
 
-test("what the journal knows is not given again, but known: which turn runs", () => {
+test("entries known to the journal are not returned again, but still show which turn runs", () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-following-"));
   const file = new TranscriptFile(directory.path);
   appendFileSync(file.path, user + word(2) + word(3));
@@ -38,7 +38,7 @@ test("what the journal knows is not given again, but known: which turn runs", ()
   expect(following.reading.turn).toBe("m1");
 });
 
-test("an entry that the caller could not take counts as not read", () => {
+test("an entry that the caller could not process counts as not read", () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-following-"));
   const file = new TranscriptFile(directory.path);
   appendFileSync(file.path, user + word(2));

@@ -1,6 +1,6 @@
 /**
- * Follows the transcript of one live run: reads what is new from where it stopped, and gives each entry once. What the journal knows already, up to
- * `known`, is read again only to learn what the run is in the middle of.
+ * Follows the transcript of one live run: reads new entries from where it stopped, and returns each once. Entries up to `known`, which the journal
+ * already has, are read again only to learn the state of the run.
  */
 import type { Entry, SessionId } from "@holdfast/contract";
 import type { RunId } from "../host/host.ts";
@@ -11,7 +11,7 @@ export class Following {
   readonly session: SessionId;
   readonly file: TranscriptFile;
   readonly reading: Reading;
-  /** What was cut off at its end, and is not told yet; the transcript may say it already. */
+  /** Damage at the end of the file that was cut off and is not in the journal yet; the transcript may already mention it. */
   torn: { offset: number; bytes: number; isNoted?: boolean } | undefined;
   readonly #known: number;
   #offset = 0;
@@ -23,7 +23,7 @@ export class Following {
     this.#known = options.known;
   }
 
-  /** `facts` of each new entry, in order; an entry counts as read when the caller asks for the next. */
+  /** The `facts` of each new entry, in order; an entry counts as read when the caller asks for the next. */
   *next(): Generator<{ entry: Entry; facts: Fact[] }> {
     for (const read of this.file.read(this.#offset)) {
       if ("entry" in read) {

@@ -1,6 +1,6 @@
 /**
- * What the journal still knows of turns that a damaged transcript has lost: the words, the answer and how each ended; not its tools and thoughts.
- * They are put back where they were among the entries that can still be read.
+ * Recovers turns that a damaged transcript has lost from the journal: the prompt, the answer and how each ended, but not tools and thoughts. They are
+ * put back in their place among the entries that can still be read.
  */
 import { type AnyEvent, type Entry, type Principal, parseEntry, TRANSCRIPT_VERSION, TURN_ENDS } from "@holdfast/contract";
 
@@ -16,7 +16,7 @@ export interface KnownTurn {
   reason: (typeof TURN_ENDS)[number];
 }
 
-/** Turns of a run that have ended, in their order. */
+/** Ended turns of a run, in order. */
 export function knownTurns(events: readonly AnyEvent[], run: number): KnownTurn[] {
   const told = new Map<string, string>();
   const replies = new Map<string, string>();
@@ -40,7 +40,7 @@ export function knownTurns(events: readonly AnyEvent[], run: number): KnownTurn[
     .map(({ isOver: _, ...turn }) => ({ ...turn, text: told.get(turn.id) ?? turn.text, reply: replies.get(turn.id) ?? turn.reply }));
 }
 
-/** Those whose end is not in the lines. */
+/** Turns whose end is not in the lines. */
 export function lostOf(turns: readonly KnownTurn[], lines: readonly string[]): KnownTurn[] {
   const there = new Set<string>();
   for (const line of lines) {
@@ -50,7 +50,7 @@ export function lostOf(turns: readonly KnownTurn[], lines: readonly string[]): K
   return turns.filter(({ id }) => !there.has(id));
 }
 
-/** `lines`: those that can be read. What is left of a turn that is put back is left out. */
+/** `lines`: the readable ones. Remaining entries of a recovered turn are dropped. */
 export function withLost(
   lines: readonly string[],
   { turns, lost, note }: { turns: readonly KnownTurn[]; lost: readonly KnownTurn[]; note: string },
@@ -75,7 +75,7 @@ export function withLost(
   return [numbered.line({ at: new Date().toISOString(), turn: null, type: "note", about: "recovered", text: note }), ...result];
 }
 
-/** Gives what is added numbers that no other entry has. */
+/** Gives added entries numbers that no other entry has. */
 class Numbered {
   #n = 0;
 

@@ -6,7 +6,7 @@ import { TranscriptMending } from "./mending.ts";
 import { Transcripts } from "./transcripts.ts";
 import { RUN, SESSION, World } from "./world.ts";
 
-/** A conversation of three turns that has ended, and how it is read. */
+/** An ended conversation of three turns, and a way to read it. */
 async function ended() {
   const world = new World();
   const conversations = world.begin();
@@ -30,7 +30,7 @@ function words(entries: readonly Entry[]): string[] {
 
 const ALL = ["one", "answer to one", "two", "answer to two", "three", "answer to three"];
 
-/** What happens to the file, what is then said of it, and how many turns it lost. */
+/** The expected note, the number of lost turns, and the damage to the file. */
 const DAMAGE: [what: string, turns: number, harm: (file: string) => void][] = [
   ["is empty", 3, (file) => truncateSync(file, 0)],
   ["is missing", 3, (file) => rmSync(file)],
@@ -48,7 +48,7 @@ const DAMAGE: [what: string, turns: number, harm: (file: string) => void][] = [
 ];
 
 test.each(DAMAGE)(
-  "a transcript of an ended run that %s is set aside, and its %i lost turns are put back from the journal (mend 23)",
+  "a transcript of an ended run that %s is set aside, and its %i lost turns are restored from the journal (mend 23)",
   async (what, turns, harm) => {
     const { world, read, aside } = await ended();
     using _ = world;
@@ -64,14 +64,14 @@ test.each(DAMAGE)(
     const kept = events[0]?.data.aside;
     if (kept) expect(readFileSync(kept).equals(found)).toBe(true);
     else expect(existsSync(aside)).toBe(false);
-    // Once: what took its place is good.
+    // Only once: the replacement is good.
     expect(words(read())).toEqual(ALL);
     expect(world.events("transcript.damaged")).toHaveLength(1);
     expect(existsSync(aside) ? readdirSync(aside).length : 0).toBe(kept ? 1 : 0);
   },
 );
 
-test("at its start a daemon looks at all transcripts, and leaves good ones and live ones alone (mend 23)", async () => {
+test("a starting daemon checks all transcripts, and leaves good and live ones alone (mend 23)", async () => {
   const { world } = await ended();
   using _ = world;
   const { home, journal, queries } = world;

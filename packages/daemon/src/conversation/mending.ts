@@ -1,7 +1,7 @@
 /**
- * Looks whether the transcripts of ended runs are what the journal remembers of them: as long as they were, with an entry that ends where the last
- * known one did. One that was emptied, cut, replaced or taken away is set aside, and what can still be read takes its place together with the turns
- * that the journal knows. A run that lives is its keeper's.
+ * Checks that the transcripts of ended runs are as the journal remembers them: at least as long, with an entry that ends where the last known one
+ * did. A transcript that was emptied, cut, replaced or deleted is set aside, and replaced by its readable lines and the turns that the journal knows.
+ * The transcript of a live run belongs to its keeper.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ export class TranscriptMending {
   readonly #home: Home;
   readonly #journal: Journal;
   readonly #queries: SessionQueries;
-  /** Files that look wrong and have lost nothing: by path, their size then. */
+  /** Files that look wrong but have lost nothing: by path, with their size at that time. */
   readonly #sound = new Map<string, number>();
 
   constructor(options: { home: Home; journal: Journal; queries: SessionQueries }) {
@@ -29,7 +29,7 @@ export class TranscriptMending {
     this.#queries = options.queries;
   }
 
-  /** All of this home, a session at a time. */
+  /** Checks all sessions of this home, one at a time. */
   async begin(signal: AbortSignal): Promise<void> {
     for (const { id } of this.#queries.select({ all: true })) {
       const record = this.#queries.get(id);
@@ -39,7 +39,7 @@ export class TranscriptMending {
     }
   }
 
-  /** Those that lost turns, of sessions that are there, the newest first. */
+  /** Transcripts of existing sessions that lost turns, newest first. */
   damaged(): { name: string; run: number; turns: number; aside: string | null }[] {
     const events = this.#journal.readAfter(0, MOST_EVENTS, { types: ["transcript.damaged"] }) as Extract<
       HoldfastEvent,
@@ -51,7 +51,7 @@ export class TranscriptMending {
     });
   }
 
-  /** Whoever wants to read it reads what is there, also where nothing can be written. */
+  /** Never throws: readers get what exists, even if nothing can be written. */
   tryToMend(record: SessionRecord, how: { isDoubted: boolean } = { isDoubted: false }): void {
     try {
       this.#mend(record, how);
@@ -60,13 +60,13 @@ export class TranscriptMending {
     }
   }
 
-  /** `isDoubted`: lines of it could not be read, wherever they are. */
+  /** `isDoubted`: some of its lines could not be read. */
   #mend(record: SessionRecord, { isDoubted }: { isDoubted: boolean }): void {
     if (record.kind !== "conversation") return;
     for (const [run, offset] of this.#queries.transcriptOffsets(record.id)) {
       if (run === record.run && !hasEnded(record.status)) continue;
       const directory = runDirectory(this.#home, record.id, run);
-      // Where the whole run was taken away, there is no place to put it back.
+      // If the whole run directory is gone, there is no place for a transcript.
       if (!existsSync(directory)) continue;
       const file = new TranscriptFile(directory);
       if ((!isDoubted && file.endsAt(offset)) || this.#sound.get(file.path) === file.size()) continue;

@@ -9,7 +9,7 @@ function entry(draft: EntryDraft, turn: string | null = "m1"): Entry {
   return { v: 1, n: ++n, at: AT, turn, ...draft } as Entry;
 }
 
-/** All that follows from them; each ends ten bytes behind the one before. */
+/** All facts from the entries; each entry ends ten bytes after the previous one. */
 function read(reading: Reading, ...entries: Entry[]): Fact[] {
   return entries.flatMap((each, index) => reading.read(each, (index + 1) * 10));
 }
@@ -19,7 +19,7 @@ const user = (message: string, turn = message, text = message) =>
 const text = (words: string) => entry({ type: "text", text: words });
 const over = (reason: "completed" | "interrupted" | "failed" = "completed") => entry({ type: "turn_ended", reason });
 
-test("a turn begins with its words and ends with its answer: what was said after the last tool", () => {
+test("a turn begins with its prompt and ends with its answer: the text after the last tool", () => {
   const reading = new Reading(2);
   expect(read(reading, user("m1"))).toEqual([
     { type: "turn.started", data: { run: 2, turn: "m1", offset: 10, from: "user:x", text: "m1" } },
@@ -40,14 +40,14 @@ test("a turn begins with its words and ends with its answer: what was said after
   expect(reading.turn).toBeNull();
 });
 
-test("words that were given into the turn are answered with it", () => {
+test("messages given into a turn are answered with it", () => {
   const reading = new Reading(1);
   read(reading, user("m1"));
   expect(read(reading, user("m2", "m1"))).toEqual([{ type: "said", message: "m2" }]);
   expect(read(reading, text("ok"), over())).toContainEqual(expect.objectContaining({ type: "answered", messages: ["m1", "m2"] }));
 });
 
-test("what went wrong is told with the end of the turn, and not with the next", () => {
+test("an error is reported with the end of its own turn, not with the next", () => {
   const reading = new Reading(1);
   const error = entry({ type: "error", code: "x", message: "no quota", hint: null, retry: true });
   expect(read(reading, user("m1"), error, over("failed"))).toContainEqual(
@@ -57,7 +57,7 @@ test("what went wrong is told with the end of the turn, and not with the next", 
   expect(read(reading, error)).toEqual([]);
 });
 
-test("tools are told with how much they said, and no more of it than the journal keeps", () => {
+test("tool output is recorded with its size, and cut to what the journal keeps", () => {
   const reading = new Reading(1);
   read(reading, user("m1"));
   const output = (words: string | null) =>
@@ -69,7 +69,7 @@ test("tools are told with how much they said, and no more of it than the journal
   expect(read(reading, output("€"))).toEqual([
     { type: "tool.output", data: { run: 1, turn: "m1", offset: 10, call: "t", text: "€", bytes: 3, changes: ["/a"] } },
   ]);
-  // In the middle of a character of two units.
+  // The cut is inside a character of two units.
   const [fact] = read(reading, output(`${"x".repeat(1999)}😀`));
   expect(fact).toMatchObject({ data: { bytes: 3 + 1999 + 4, text: `${"x".repeat(1999)}\ufffd` } });
   expect(read(reading, output(null))).toMatchObject([{ data: { text: "", bytes: 2006 } }]);
@@ -78,7 +78,7 @@ test("tools are told with how much they said, and no more of it than the journal
   ]);
 });
 
-test("it works again when the last of what it asked for is answered", () => {
+test("the agent works again when its last permission request is answered", () => {
   const reading = new Reading(1);
   read(reading, user("m1"));
   const asked = (ask: string) =>
@@ -94,12 +94,12 @@ test("it works again when the last of what it asked for is answered", () => {
   expect(read(reading, answered("a3")).map(({ type }) => type)).toEqual(["settled"]);
 });
 
-test("what was used is known by its place in the transcript", () => {
+test("usage is identified by its place in the transcript", () => {
   const usage = entry({ type: "usage", model: null, input: 1, output: 2, cacheRead: null, cacheWrite: null, cost: null, context: null });
   expect(read(new Reading(4), usage)).toEqual([{ type: "usage", entry: usage, key: `transcript:4.${usage.n}` }]);
 });
 
-test("an agent that is there is idle, unless a turn waits for it; other notes say nothing to the journal", () => {
+test("an opened conversation is idle unless a turn waits for it; other notes have no effect on the journal", () => {
   const opened = entry({ type: "note", about: "opened", text: "it begins", conversation: "c1" }, null);
   expect(read(new Reading(1), opened)).toEqual([
     { type: "conversation", conversation: "c1" },
@@ -114,7 +114,7 @@ test("an agent that is there is idle, unless a turn waits for it; other notes sa
   ).toEqual([]);
 });
 
-test("a run that ended without a word: what it asked for is cancelled, and its turn interrupted", () => {
+test("a run that ended in the middle of a turn has its requests cancelled and its turn interrupted", () => {
   const reading = new Reading(1);
   expect(reading.leftOver(AT)).toEqual([]);
   read(
@@ -131,11 +131,11 @@ test("a run that ended without a word: what it asked for is cancelled, and its t
   expect(reading.leftOver(AT)).toEqual([]);
 });
 
-test("an end without a beginning, as of a transcript that was recovered, is an end all the same", () => {
+test("a turn end without its beginning, as in a recovered transcript, still counts", () => {
   expect(read(new Reading(1), over())).toContainEqual(expect.objectContaining({ type: "answered", messages: [], reply: "" }));
 });
 
-test("of long words the journal has the beginning", () => {
+test("the journal keeps the beginning of long texts", () => {
   const reading = new Reading(1);
   const [started] = read(reading, user("m1", "m1", "w".repeat(600)));
   expect(started).toMatchObject({ data: { text: "w".repeat(500) } });

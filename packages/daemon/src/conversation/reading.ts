@@ -1,12 +1,12 @@
 /**
- * What follows for the journal from the entries of one run's transcript. Pure but for what it remembers of the turn that runs, which it learns
- * from the same entries: a daemon that begins in the middle reads them from the first on, and writes down only what comes after the last it knows of.
+ * Derives journal events from the entries of one run's transcript. Pure except for the state of the running turn, which it learns from the same
+ * entries: a daemon that starts in the middle reads from the first entry on, and records only what follows the last known one.
  */
 import type { Claim, Entry, EventData, Principal, TurnEnd, UnnumberedEntry } from "@holdfast/contract";
 
 export type SoFar = Extract<Entry, { type: "usage_so_far" }>;
 
-/** Of the words of a prompt, of an answer and of a tool, so much is in the journal; all of it is in the transcript. */
+/** The journal keeps this much of a prompt, an answer and a tool's output; the transcript has all of it. */
 const PROMPT_CHARS = 500;
 const ANSWER_CHARS = 2000;
 const OUTPUT_CHARS = 2000;
@@ -15,22 +15,22 @@ type Kind = "turn.started" | "turn.ended" | "tool.started" | "tool.output" | "to
 
 export type Fact =
   | { [T in Kind]: { type: T; data: EventData<T> } }[Kind]
-  /** What it does now. */
+  /** The agent's current status. */
   | { type: "claim"; claim: Claim; what: string; at: string }
   | { type: "conversation"; conversation: string }
   | { type: "asked"; entry: Extract<Entry, { type: "approval_asked" }> }
   | { type: "settled"; entry: Extract<Entry, { type: "approval_answered" }> }
   | { type: "usage"; entry: Extract<Entry, { type: "usage" }>; key: string }
-  /** The running turn has used more. It is not for the journal: the end of the turn tells the whole. */
+  /** The running turn has used more. Not for the journal: the end of the turn reports the total. */
   | { type: "so_far" }
-  /** Words that were said to the agent. */
+  /** A message that the agent got. */
   | { type: "said"; message: string }
-  /** A turn is over: what the agent answered, or what went wrong. */
+  /** A turn is over: the agent's answer, or the error. */
   | { type: "answered"; messages: string[]; at: string; reply: string; reason: TurnEnd; error: string | null };
 
 export class Reading {
   readonly #run: number;
-  /** The turn that runs, and all words that belong to it. */
+  /** The running turn, and all messages that belong to it. */
   #turn: { id: string; messages: string[]; text: string; error: string | null } | null = null;
   #soFar: SoFar | null = null;
   readonly #outputs = new Map<string, number>();
@@ -40,12 +40,12 @@ export class Reading {
     this.#run = run;
   }
 
-  /** The turn that runs, by the message that began it. */
+  /** The running turn, named by the message that began it. */
   get turn(): string | null {
     return this.#turn?.id ?? null;
   }
 
-  /** What the turn that runs has used up to now. */
+  /** Usage of the running turn so far. */
   get soFar(): SoFar | null {
     return this.#soFar;
   }
@@ -59,7 +59,7 @@ export class Reading {
         if (this.#turn) this.#turn.text += entry.text;
         return [];
       case "tool_started": {
-        // What was said before a tool was used is no answer.
+        // Text before a tool call is not the answer.
         if (this.#turn) this.#turn.text = "";
         const { call, title, kind, files } = entry;
         return [{ type: "tool.started", data: { ...place, call, title, kind, files } }];
@@ -106,7 +106,7 @@ export class Reading {
     }
   }
 
-  /** Of a run that ended without a word: what its keeper would have written. */
+  /** The entries that a keeper would have written, for a run that ended in the middle of a turn. */
   leftOver(at: string): UnnumberedEntry[] {
     const turn = this.#turn?.id ?? null;
     if (turn === null) return [];

@@ -7,7 +7,7 @@ import { SESSION, SOMEBODY, World } from "./world.ts";
 
 const AT = "2026-11-15T12:00:00.000Z";
 
-/** A session with transcripts of its runs, and who waits for more of them. */
+/** A session with transcripts of its runs, and a hook to wait for more. */
 class Session extends World {
   changed: Changed = () => undefined;
   readonly transcripts = new Transcripts({
@@ -41,7 +41,7 @@ class Session extends World {
   }
 }
 
-test("the transcripts of all runs are one, and a cursor goes on where it was", () => {
+test("the transcripts of all runs read as one, and a cursor continues where it was", () => {
   using session = new Session();
   session.turn(1, "a");
   session.turn(1, "b");
@@ -62,7 +62,7 @@ test("the transcripts of all runs are one, and a cursor goes on where it was", (
   expect(session.read({ after: some.cursor }).texts).toEqual(all.texts.slice(3));
 });
 
-test("pages are turns from the oldest, over runs; what is before the first turn is on the first", () => {
+test("pages count turns from the oldest, across runs; entries before the first turn are on the first page", () => {
   using session = new Session();
   session.entry(1, 1, { type: "note", about: "opened", text: "it begins" });
   for (let turn = 1; turn <= PAGE_TURNS + 1; turn++) session.turn(1, `t${turn}`);
@@ -83,7 +83,7 @@ test("pages are turns from the oldest, over runs; what is before the first turn 
   expect(() => session.read({ page: 3 })).toThrow(expect.objectContaining({ code: "usage", message: "fix has 2 pages, not 3" }));
 });
 
-test("the last turns are counted from the end, and more than there are is all of them", () => {
+test("the last turns are counted from the end, and asking for too many returns all", () => {
   using session = new Session();
   for (const name of ["a", "b", "c"]) session.turn(1, name);
   expect(session.read({ turns: 1 }).texts).toEqual(["1 c", "1 answer to c"]);
@@ -91,7 +91,7 @@ test("the last turns are counted from the end, and more than there are is all of
   expect(session.read({ turns: 9 }).texts).toHaveLength(6);
 });
 
-test("a session without a word has one page, which is empty; lines that cannot be read are counted", () => {
+test("an empty session has one empty page; unreadable lines are counted", () => {
   using session = new Session();
   expect(session.read({ page: 1 })).toMatchObject({ texts: [], pages: 1, more: false });
   expect(() => session.read({ page: 2 })).toThrow("one page");
@@ -100,7 +100,7 @@ test("a session without a word has one page, which is empty; lines that cannot b
   expect(session.read()).toMatchObject({ damaged: 1, texts: ["1 a", "1 answer to a"] });
 });
 
-test("a cursor that means nothing is the beginning", () => {
+test("an invalid cursor means the beginning", () => {
   using session = new Session();
   session.turn(1, "a");
   expect(session.read({ after: "0.0" }).texts).toHaveLength(2);
@@ -115,7 +115,7 @@ test("a terminal has a recording, and no transcript", () => {
   );
 });
 
-test("who follows gets each entry once, through the next run, until the session has ended", async () => {
+test("a follower gets each entry once, through the next run, until the session has ended", async () => {
   using session = new Session();
   session.turn(1, "a");
   const waiting: (() => void)[] = [];
@@ -141,7 +141,7 @@ test("who follows gets each entry once, through the next run, until the session 
   expect(seen).toEqual(["1 a", "1 answer to a", "1 b", "1 answer to b", "2 c", "2 answer to c"]);
 });
 
-test("who follows from a cursor gets what comes after it, and is let go when they leave", async () => {
+test("a follower with a cursor gets what comes after it, and ends when it is aborted", async () => {
   using session = new Session();
   session.turn(1, "a");
   const { cursor } = session.read();
@@ -156,7 +156,7 @@ test("who follows from a cursor gets what comes after it, and is let go when the
   expect(seen).toMatchObject([{ text: "b" }, { text: "answer to b" }]);
 });
 
-test("a run that is not watched yet is looked at again, and a session that is removed is let go", async () => {
+test("following retries a run that is not watched yet, and ends when the session is removed", async () => {
   using session = new Session();
   const stop = new AbortController();
   const stream = session.transcripts.follow("fix", { signal: stop.signal });

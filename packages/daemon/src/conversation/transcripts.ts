@@ -1,19 +1,19 @@
-/** A session's transcripts as one: those of its runs, one after the other. */
+/** The transcripts of a session's runs, read as one. */
 import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError, hasEnded, type PlacedEntry } from "@holdfast/contract";
 import { type Home, runDirectory } from "@holdfast/platform";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import { TranscriptFile } from "../record/transcript.ts";
 
-/** A proxy or a client that waits for silence to end notices a dead stream by this. */
+/** Keepalive interval, for proxies and clients that drop a silent stream. */
 const ALIVE_MS = 15_000;
 
-/** So many turns are a page. */
+/** Turns per page. */
 export const PAGE_TURNS = 20;
 
 const ENTRIES = 1000;
 
-/** Before a run is watched there is nothing to wait for. */
+/** Before a run is watched there is no change to wait for. */
 const STARTING_MS = 50;
 
 interface Place {
@@ -21,7 +21,7 @@ interface Place {
   offset: number;
 }
 
-/** When there may be more of a run to read; undefined: it does not live. */
+/** Resolves when a run may have more to read; undefined if it is not live. */
 export type Changed = (run: { session: SessionRecord["id"]; run: number }, signal: AbortSignal) => Promise<void> | undefined;
 
 export type Mend = (record: SessionRecord, how: { isDoubted: boolean }) => void;
@@ -32,7 +32,7 @@ export class Transcripts {
   readonly #changed: Changed;
   readonly #mend: Mend;
 
-  /** `mend` puts right what is damaged of it, before it is read. */
+  /** `mend` repairs damage before the transcript is read. */
   constructor(options: { home: Home; queries: SessionQueries; changed: Changed; mend?: Mend }) {
     this.#home = options.home;
     this.#queries = options.queries;
@@ -40,7 +40,7 @@ export class Transcripts {
     this.#mend = options.mend ?? (() => {});
   }
 
-  /** Refuses a session that has none. */
+  /** Refuses a session without a transcript. */
   resolve(ref: string): SessionRecord {
     const record = this.#queries.resolve(ref);
     if (record.kind === "conversation") return record;
@@ -80,12 +80,12 @@ export class Transcripts {
     }
   }
 
-  /** Where it ends now. */
+  /** Its current end. */
   end(record: SessionRecord): string {
     return formatPlace({ run: record.run, offset: this.#file(record, record.run).size() });
   }
 
-  /** Entries as they come, until the session has ended and all were given; undefined stands for a sign of life. */
+  /** Entries as they arrive, until the session has ended and all were returned; undefined is a keepalive. */
   async *follow(
     ref: string,
     { after, signal }: { after?: string | undefined; signal: AbortSignal },
@@ -98,7 +98,7 @@ export class Transcripts {
       const record = this.#queries.get(id);
       if (!record) return;
       const quiet = AbortSignal.timeout(ALIVE_MS);
-      // Asked before it is read: what comes in between is told.
+      // Ask before reading, so that a change in between is noticed.
       const changed =
         place.run === record.run ? this.#changed({ session: id, run: place.run }, AbortSignal.any([signal, quiet])) : undefined;
       for (const read of this.#file(record, place.run).read(place.offset)) {
@@ -160,7 +160,7 @@ function parsePlace(cursor: string): Place {
   return { run: Math.max(1, Number(run)), offset: Number(offset) };
 }
 
-/** Whether what ends at `end` is before the place. */
+/** True if the entry that ends at `end` is before the place. */
 function isBefore(end: Place, place: Place): boolean {
   return end.run < place.run || (end.run === place.run && end.offset <= place.offset);
 }

@@ -33,7 +33,7 @@ function open(world: World, { turn = null, onPress }: { turn?: string | null; on
   return { verbs, pressed };
 }
 
-/** So that its agent is known to be there. */
+/** Makes its agent known to run. */
 function live(world: World): World {
   world.begin();
   world.write({ type: "note", about: "opened", text: "it begins", conversation: "c1" });
@@ -42,7 +42,7 @@ function live(world: World): World {
 
 const end = (world: World) => world.end(1);
 
-test("a conversation is what its keeper says of it, and where its transcript ends", async () => {
+test("a conversation shows its keeper's state and the end of its transcript", async () => {
   using world = live(new World());
   const conversation = await open(world).verbs.get("fix");
   expect(conversation).toMatchObject({
@@ -53,7 +53,7 @@ test("a conversation is what its keeper says of it, and where its transcript end
   });
 });
 
-test("one that has ended, or whose keeper does not answer, has no settings, and its transcript all the same", async () => {
+test("a conversation that has ended, or whose keeper does not answer, has a transcript but no settings", async () => {
   using world = live(new World());
   world.keep = async () => {
     throw new HoldfastError("internal", "the socket is gone");
@@ -65,7 +65,7 @@ test("one that has ended, or whose keeper does not answer, has no settings, and 
   expect(world.told).toEqual([]);
 });
 
-test("mode and model are set, at least one of them, and it is cleared", async () => {
+test("mode and model can be set, at least one of them, and a conversation can be cleared", async () => {
   using world = live(new World());
   const { verbs } = open(world);
   await verbs.set("fix", { mode: "auto" });
@@ -75,7 +75,7 @@ test("mode and model are set, at least one of them, and it is cleared", async ()
   await expect(verbs.set("fix", {})).rejects.toMatchObject({ code: "usage" });
 });
 
-test("of one that has ended nothing is set, cleared or cancelled; it is said how to go on", async () => {
+test("an ended conversation cannot be set, cleared or cancelled, and the error says how to continue", async () => {
   using world = live(new World());
   end(world);
   const { verbs } = open(world);
@@ -84,21 +84,21 @@ test("of one that has ended nothing is set, cleared or cancelled; it is said how
   }
 });
 
-test("a turn is cancelled, and it is said whether one ran", async () => {
+test("cancelling a turn reports whether one ran", async () => {
   using world = live(new World());
   expect(await open(world, { turn: "m1" }).verbs.cancel("fix", SOMEBODY)).toMatchObject({ cancelled: true });
   expect(await open(world).verbs.cancel("fix", SOMEBODY)).toMatchObject({ cancelled: false });
   expect(world.told).toEqual([{ t: "cancel" }, { t: "cancel" }]);
 });
 
-/** What the agent of a terminal is known to do. */
+/** Sets the known status of a terminal's agent. */
 function doing(world: World, turn: "working" | "idle"): void {
   const since = new Date().toISOString();
   const rest = { since, sinceBoot: null, attention: null, background: null, hung: false, evidence: [] };
   world.append("session.status_changed", { run: 1, status: turn, turn, turnBegan: turn === "working", ...rest });
 }
 
-test("an agent on a terminal is interrupted by its keys, and only while it works", async () => {
+test("an agent on a terminal is interrupted with its keys, and only while it works", async () => {
   using world = new World("terminal");
   const { verbs, pressed } = open(world);
   await expect(verbs.cancel("fix", SOMEBODY)).rejects.toMatchObject({ code: "status_unknown" });
@@ -110,14 +110,14 @@ test("an agent on a terminal is interrupted by its keys, and only while it works
   expect(pressed).toEqual([[SESSION, new Profiles().get("demo").interrupt]]);
 });
 
-test("a cancel is repeated until the turn has ended, and says which steps that took (mend 13)", async () => {
+test("a cancel is repeated until the turn has ended, and reports its steps (mend 13)", async () => {
   using world = new World("terminal");
   doing(world, "working");
   const { verbs, pressed } = open(world, { onPress: () => pressed.length === 2 && doing(world, "idle") });
   expect(await verbs.cancel("fix", SOMEBODY, { waitMs: 50 })).toMatchObject({ outcome: "stopped", steps: ["keys", "keys_again"] });
 });
 
-test("a cancel that an agent ignores is an error that names what was tried and offers stop (mend 13)", async () => {
+test("a cancel that an agent ignores is an error that lists the steps and offers stop (mend 13)", async () => {
   using world = new World("terminal");
   doing(world, "working");
   const refusal = open(world).verbs.cancel("fix", SOMEBODY, { waitMs: 20 });

@@ -1,4 +1,4 @@
-/** What people and programs do with a conversation, beside saying something to it. */
+/** Operations on a conversation other than messages. */
 import { type Conversation, HoldfastError, isRunning, type Principal, type Session } from "@holdfast/contract";
 import type { Profiles } from "../agent/profiles/index.ts";
 import type { RunId } from "../host/host.ts";
@@ -28,13 +28,13 @@ export class ConversationVerbs {
     transcripts: Transcripts;
     keeper: ConversationKeeper;
     turnOf(run: RunId): string | null;
-    /** Makes facts of what is new in its transcript. */
+    /** Turns new entries of its transcript into events. */
     catchUp(run: RunId): void;
     viewOf(ref: string): Session;
     resolve(ref: string): SessionRecord;
     profiles: Profiles;
     journal: Journal;
-    /** Its screen is looked at in a while. */
+    /** Schedules a look at its screen. */
     lookAgain(run: RunId, inMs: number): void;
     get(session: SessionRecord["id"]): SessionRecord | undefined;
     /** For the next runs. */
@@ -59,7 +59,7 @@ export class ConversationVerbs {
     const record = this.#transcripts.resolve(ref);
     const isLive = isRunning(record.status) && record.status !== "starting";
     const state = isLive ? await this.#keeper.converse(runOf(record), { t: "state" }).catch(() => undefined) : undefined;
-    // Whoever has read the end of a turn in the transcript finds here what it used.
+    // A client that has read the end of a turn in the transcript finds its usage here.
     this.#catchUp(runOf(record));
     return {
       session: this.#viewOf(record.id),
@@ -81,7 +81,7 @@ export class ConversationVerbs {
     return this.get(ref);
   }
 
-  /** Without `waitMs` nobody looks whether the turn ended. */
+  /** Without `waitMs` it is not checked whether the turn ended. */
   async cancel(
     ref: string,
     actor: Principal,

@@ -1,4 +1,4 @@
-/** For tests: the rooms that conversations live in, on a home that the next daemon finds again, and a keeper that does what the test says. */
+/** For tests: the parts that conversations need, in a home that the next daemon finds again, with a keeper that does what the test says. */
 import { appendFileSync, mkdirSync, mkdtempDisposableSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -47,9 +47,9 @@ export class World implements Disposable {
   readonly messages = new MessageQueries(this.db);
   readonly approvals = new ApprovalQueries(this.db);
   readonly told: ConversationRequest[] = [];
-  /** What the keeper does when it is told something; by default it takes prompts, and writes them down. */
+  /** How the keeper handles a request; by default it takes prompts and writes them into the transcript. */
   keep: (request: ConversationRequest) => Promise<ConversationState> = async (request) => this.take(request);
-  /** What a budget says of the session; null: it may go on. */
+  /** Why the session's budget is used up; null: it is not. */
   usedUp: string | null = null;
   inbox: Approvals | undefined;
   status: AgentStatus | undefined;
@@ -65,7 +65,7 @@ export class World implements Disposable {
     this.append("session.started", { run: 1, pid: 7, pidStart: "x", outputPath: "/out" });
   }
 
-  /** A daemon begins. */
+  /** Starts a daemon. */
   begin(rules: readonly Rule[] = []): Conversations {
     const { home, journal, queries, db } = this;
     const profiles = new Profiles();
@@ -107,14 +107,14 @@ export class World implements Disposable {
     return this.#conversations;
   }
 
-  /** It dies: nothing of it is left but what is on disk. */
+  /** Kills the daemon: only what is on disk remains. */
   kill(): void {
     this.#conversations?.[Symbol.dispose]();
     this.inbox?.[Symbol.dispose]();
     this.status?.[Symbol.dispose]();
   }
 
-  /** As a keeper does with words. */
+  /** Takes a prompt as a keeper does. */
   take(request: ConversationRequest): ConversationState {
     if (request.t === "prompt") {
       const { message, from, text, addition, steer } = request;
@@ -124,7 +124,7 @@ export class World implements Disposable {
     return { ...IDLE, turn: this.#turn };
   }
 
-  /** The keeper appends, and whoever follows learns of it. */
+  /** Appends as the keeper does, and notifies the follower. */
   write(...drafts: EntryDraft[]): void {
     for (const draft of drafts) {
       const entry = { v: 1, n: ++this.#n, at: new Date().toISOString(), turn: this.#turn, ...draft };
@@ -166,7 +166,7 @@ export class World implements Disposable {
     this.journal.append({ type, actor, session: SESSION, data } as Draft);
   }
 
-  /** What the journal was told, by type. */
+  /** Events in the journal, by type. */
   events<T extends HoldfastEvent["type"]>(...types: T[]): Extract<HoldfastEvent, { type: T }>[] {
     return this.journal.readAfter(0, 10_000, { types }) as Extract<HoldfastEvent, { type: T }>[];
   }

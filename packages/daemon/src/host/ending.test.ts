@@ -5,12 +5,12 @@ import { allProcesses, inspect, isSameProcess, type ProcessInfo, signalProcess, 
 import { expect, onTestFinished, test, vi } from "vitest";
 import { endProcesses } from "./ending.ts";
 
-// Real servers and programs, on machines that may be busy with other tests.
+// These tests use real programs, on machines that may be busy.
 vi.setConfig({ testTimeout: 20_000 });
 
 let counter = 0;
 
-/** A run of this script, in a process session of its own and with a marker in its environment, as a host starts it. */
+/** A run of this script as a host starts it: its own process session and a marker in its environment. */
 class TestRun {
   readonly marker = `endtestrun-${process.pid}${++counter}`;
   readonly child: ChildProcess;
@@ -30,14 +30,14 @@ class TestRun {
     });
   }
 
-  /** Live processes that carry the tag of this run, which nothing in the product knows. */
+  /** The live processes with this run's tag, which the product does not know. */
   everybody(): ProcessInfo[] {
     const table = allProcesses();
     const tagged = withEnvironmentEntry(`TAG=${this.marker}`, table.keys());
     return [...table.values()].filter(({ pid, zombie }) => tagged.has(pid) && !zombie);
   }
 
-  /** Waits until so many processes of this name run. */
+  /** Waits until `count` processes of this name run. */
   async has(count: number, name: string): Promise<ProcessInfo[]> {
     return vi.waitFor(
       () => {
@@ -63,7 +63,7 @@ test.each([
   ["a child without the marker that was adopted by init", `(${TAGGED_ONLY} sleep 60 &) ; sleep 60`, 2],
   ["a child without the marker in a session of its own", `${TAGGED_ONLY} setsid sh -c 'sleep 60; :' & wait`, 1],
   ["a stopped child", "sleep 60 & until grep -q sleep /proc/$!/comm; do :; done; kill -STOP $!; wait", 1],
-])("the end of a run takes %s with it", async (_, script, count) => {
+])("ending a run also ends %s", async (_, script, count) => {
   const run = new TestRun(script);
   await run.has(count, "sleep");
   const { ended, left } = await run.end();
@@ -73,7 +73,7 @@ test.each([
   expect(ended.every(({ signal }) => signal === "SIGTERM")).toBe(true);
 });
 
-test("what is left of a run whose program has gone is ended too", async () => {
+test("ending a run whose program is gone ends its remaining processes", async () => {
   const run = new TestRun("setsid sleep 60 & sleep 60 & exit");
   await vi.waitFor(() => expect(run.child.exitCode).toBe(0));
   await run.has(2, "sleep");
@@ -81,7 +81,7 @@ test("what is left of a run whose program has gone is ended too", async () => {
   expect(run.everybody()).toEqual([]);
 });
 
-test("a program that ignores SIGTERM gets its grace, then SIGKILL", async () => {
+test("a program that ignores SIGTERM gets its grace period, then SIGKILL", async () => {
   const run = new TestRun("trap '' TERM HUP; sleep 60 & while :; do wait; done");
   await run.has(1, "sleep");
   const began = performance.now();
@@ -92,7 +92,7 @@ test("a program that ignores SIGTERM gets its grace, then SIGKILL", async () => 
   expect(await run.closed).toEqual([null, "SIGKILL"]);
 });
 
-test("a program that cleans up on SIGTERM can do so, and no longer than it needs is waited", async () => {
+test("a program may clean up on SIGTERM and is waited for only as long as it needs", async () => {
   const run = new TestRun("trap 'echo cleaned; exit 3' TERM; echo ready; sleep 60 & wait");
   const said: string[] = [];
   run.child.stdout?.setEncoding("utf8").on("data", (chunk: string) => said.push(chunk));
@@ -105,7 +105,7 @@ test("a program that cleans up on SIGTERM can do so, and no longer than it needs
   expect(said.join("")).toBe("ready\ncleaned\n");
 });
 
-test("a program that wrote over its title and its environment is found", async () => {
+test("a program that overwrote its title and environment is found", async () => {
   const run = new TestRun("", ["perl", "-e", '$| = 1; $0 = "x" x 5000; print "ready\\n"; sleep 60']);
   await once(run.child.stdout ?? run.child, "data");
   expect(withEnvironmentEntry(`HOLDFAST_RUN=${run.marker}`, [run.root.pid]).size).toBe(0);
@@ -113,14 +113,14 @@ test("a program that wrote over its title and its environment is found", async (
   expect(isSameProcess(run.root.pid, run.root.start)).toBe(false);
 });
 
-test("a program that forks ever more does not get away", async () => {
+test("a program that forks without end does not escape", async () => {
   const run = new TestRun("trap '' TERM HUP; while :; do sleep 60 & done");
   await vi.waitFor(() => expect(run.everybody().length).toBeGreaterThan(50), { timeout: 4000 });
   expect((await run.end({ graceMs: 100 })).left).toEqual([]);
   expect(run.everybody()).toEqual([]);
 });
 
-test("a keeper and what it started stay, even below a program of the run", async () => {
+test("a keeper and its children survive, even below a program of the run", async () => {
   const run = new TestRun(`${TAGGED_ONLY} setsid sh -c 'sleep 61 & wait' & sleep 60`);
   const [one, two] = await run.has(2, "sleep");
   const kept = one?.parent === run.root.pid ? two : one;
@@ -129,7 +129,7 @@ test("a keeper and what it started stay, even below a program of the run", async
   expect(run.everybody().map(({ pid }) => pid)).toEqual([keeper?.pid, kept?.pid]);
 });
 
-test("the process that ends a run stays, even when it was started inside it", async () => {
+test("the process that ends a run survives, even if it was started inside the run", async () => {
   const daemon = `
     import { endProcesses } from ${JSON.stringify(join(import.meta.dirname, "ending.ts"))};
     import { spawn } from "node:child_process";
@@ -154,7 +154,7 @@ test("the process that ends a run stays, even when it was started inside it", as
 });
 
 test("a zombie counts as gone and is not waited for", async () => {
-  // The outer sleep never asks how its child ended.
+  // The outer sleep never reaps its child.
   const outside = new TestRun("sh -c 'echo $$; exit 0' & exec sleep 60");
   const [said] = (await once(outside.child.stdout ?? outside.child, "data")) as [Buffer];
   const zombie = await vi.waitFor(() => {
@@ -174,7 +174,7 @@ test("a zombie counts as gone and is not waited for", async () => {
   expect(isSameProcess(outside.root.pid, outside.root.start)).toBe(true);
 });
 
-test("a pid that belongs to somebody else by now is left alone", async () => {
+test("a pid that now belongs to another process is left alone", async () => {
   const bystander = new TestRun("exec sleep 60");
   await bystander.has(1, "sleep");
   const outcome = await endProcesses({

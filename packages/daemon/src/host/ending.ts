@@ -1,6 +1,7 @@
 /**
- * Ends every process of a run, whatever it did to get away (members.ts says which those are). They are frozen while we look, so that a program that forks as fast as we
- * scan does not win; then SIGTERM, a grace period, SIGKILL. Each pid is checked with its start time before each signal.
+ * Ends every process of a run, even processes that try to escape (members.ts defines which processes belong to a run). The processes are stopped
+ * (SIGSTOP) during the scan, so that a program cannot fork faster than we scan. Then they get SIGTERM, a grace period and SIGKILL. Each pid is
+ * checked against its start time before each signal.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { isSameProcess, type ProcessInfo, signalProcess } from "@holdfast/platform";
@@ -9,7 +10,7 @@ import { membersOf, type RunProcesses, scanTogether } from "./members.ts";
 export interface Ended {
   pid: number;
   name: string;
-  /** The last signal it needed. */
+  /** The last signal sent to the process. */
   signal: "SIGTERM" | "SIGKILL";
 }
 
@@ -23,7 +24,7 @@ export async function endProcesses(options: {
   isMember?: RunProcesses["isMember"];
   keepers: number[];
   graceMs: number;
-  /** The program gets a SIGHUP too: it ignores SIGTERM, but goes when its terminal does. */
+  /** Also sends SIGHUP to the program, for programs that ignore SIGTERM but end with their terminal. */
   hangUp?: boolean;
 }): Promise<{
   ended: Ended[];
@@ -32,8 +33,8 @@ export async function endProcesses(options: {
   const known = new Map<number, ProcessInfo>();
   const scan = async () => membersOf(await scanTogether(options.keepers), { ...options, known });
 
-  // The shell that an adopted agent was typed into would take the terminal from a frozen job: on SIGTERM the agent could not put the terminal right,
-  // would stop there, and have to be killed.
+  // Never stop the root of an adopted run: its shell would take the terminal back. The agent could then not restore the terminal on SIGTERM; it
+  // would stay stopped and have to be killed.
   const isJobOfAShell = ({ pid }: ProcessInfo) => options.treeOnly === true && pid === options.root.pid;
   for (let round = 0; round < FREEZE_ROUNDS; round++) {
     const fresh = (await scan()).filter((info) => known.get(info.pid)?.start !== info.start);
@@ -66,7 +67,7 @@ export async function endProcesses(options: {
   return { ended: [...ended.values()], left: await scan() };
 }
 
-/** Resolves when all are gone or the time is over. */
+/** Resolves when all processes are gone or the time is up. */
 async function gone(known: Map<number, ProcessInfo>, graceMs: number): Promise<void> {
   const deadline = performance.now() + graceMs;
   let pause = 2;

@@ -1,14 +1,16 @@
 import { constants } from "node:os";
 import type { Exit } from "@holdfast/contract";
 
-/** Of several names for one number (SIGABRT, SIGIOT) the first. */
+/** Signal names by number. If a number has several names (SIGABRT, SIGIOT), the first one wins. */
 const NAMES = new Map(
   Object.entries(constants.signals)
     .map(([name, number]) => [number, name] as const)
     .reverse(),
 );
 
-/** As keepers write it: a status for an exit, a signal's number or name for a death by signal; tmux before 3.3 has no signal. */
+/**
+ * Parses the exit as keepers write it: a status after an exit, a signal number or name after a death by signal. tmux before 3.3 reports no signal.
+ */
 export function parseExit(status: string, signal: string): Exit {
   return signal === "" ? { code: /^\d+$/.test(status) ? Number(status) : null, signal: null } : { code: null, signal: signalName(signal) };
 }

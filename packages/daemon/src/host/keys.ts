@@ -1,8 +1,8 @@
-/** Keys by the names people know from tmux: `C-c`, `M-x`, `Up`, `F5`, `S-Tab`, or one character. */
+/** Keys in tmux's notation: `C-c`, `M-x`, `Up`, `F5`, `S-Tab`, or one character. */
 import { HoldfastError } from "@holdfast/contract";
 
 export interface Key {
-  /** In tmux's notation, checked: safe on a tmux command line after quoting. */
+  /** In tmux's notation and validated: safe on a tmux command line after quoting. */
   name: string;
   control: boolean;
   meta: boolean;
@@ -11,7 +11,7 @@ export interface Key {
   base: string;
 }
 
-/** What a terminal sends: the letter after `ESC [` (or `ESC O` in application mode), or the number before `~`. */
+/** Terminal encodings: the letter after `ESC [` (or `ESC O` in application mode), or the number before `~`. */
 const LETTERS: Readonly<Record<string, string>> = {
   Up: "A",
   Down: "B",
@@ -84,7 +84,7 @@ export function encodeKey(key: Key, modes: { applicationCursor: boolean }): stri
   return (key.meta ? "\x1b" : "") + (key.control ? controlled(plain) : plain);
 }
 
-/** Ctrl with a letter or one of `@[\]^_?` is a control character; with anything else it is the key alone. */
+/** Ctrl with a letter or one of `@[\]^_?` gives a control character. With any other character Ctrl has no effect. */
 function controlled(character: string): string {
   if (character === " ") return "\0";
   if (character === "?") return "\x7f";
@@ -92,17 +92,17 @@ function controlled(character: string): string {
   return character.length === 1 && code >= 0x40 && code <= 0x5f ? String.fromCharCode(code & 0x1f) : character;
 }
 
-/** Keys that are not the program's: how people write each, and the forms in which a terminal may send it. */
+/** Keys that the client handles instead of the program: the name shown to people, and every form in which a terminal may send the key. */
 export interface ClientKeys {
-  /** Leaves the session. */
+  /** Detaches from the session. */
   detachKey: string;
   detachBytes: string[];
-  /** Goes to the session that has waited longest for a person. */
+  /** Switches to the session that has waited longest for a person. */
   nextKey: string;
   nextBytes: string[];
 }
 
-/** By their names in tmux's notation. */
+/** Takes the names in tmux's notation. */
 export function clientKeysOf(names: { detachKey: string; nextKey: string }): ClientKeys {
   return {
     detachKey: keyForPeople(names.detachKey),
@@ -116,7 +116,7 @@ function formsOf(name: string): string[] {
   const key = parseKey(name);
   const forms = [encodeKey(key, { applicationCursor: false })];
   if ([...key.base].length === 1) {
-    // A program may have switched the terminal to one of two encodings that tell more keys apart.
+    // A program may have switched the terminal to one of two extended key encodings.
     const modifier = 1 + (key.meta ? 2 : 0) + (key.control ? 4 : 0);
     const code = key.base.codePointAt(0);
     forms.push(`\x1b[${code};${modifier}u`, `\x1b[27;${modifier};${code}~`);
@@ -124,7 +124,7 @@ function formsOf(name: string): string[] {
   return forms;
 }
 
-/** `C-\` as people write it. */
+/** `C-\` becomes `Ctrl+\`. */
 export function keyForPeople(key: string): string {
   return key.replace(/^C-/, "Ctrl+").replace(/^M-/, "Alt+");
 }

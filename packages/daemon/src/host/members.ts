@@ -1,34 +1,33 @@
 /**
- * Which processes belong to a run: its program, the processes of its process session or terminal, whatever carries its marker in
- * the environment or is in the run's scope, and all their descendants.
+ * Which processes belong to a run: its program, the processes of its process session or terminal, every process with its marker in the environment
+ * or in the run's scope, and all their descendants.
  *
- * The daemon, the keepers and what they started are never part of a run, even when the daemon was started from inside one.
- * What can escape: a process that left the run's process session and terminal, was adopted by init, and scrubbed the marker
- * from its environment.
+ * The daemon, the keepers and their children are never part of a run, even if the daemon was started inside one. A process escapes only if it left
+ * the run's process session and terminal, was adopted by init, and removed the marker from its environment.
  */
 import { allProcesses, environmentValues, hasScopes, type ProcessInfo, scopeOf } from "@holdfast/platform";
 import { SCOPE_PREFIX } from "./host.ts";
 
 export interface ProcessScan {
   table: ReadonlyMap<number, ProcessInfo>;
-  /** Everything that may belong to a run. */
+  /** Every process that may belong to a run. */
   candidates: readonly ProcessInfo[];
-  /** HOLDFAST_RUN of those that have it; else of the run whose scope they are in. */
+  /** The HOLDFAST_RUN marker of each process that is in a run's scope or has the variable; the scope wins. */
   markers: ReadonlyMap<number, string>;
 }
 
 export interface RunProcesses {
   root: { pid: number; start: string };
   marker: string;
-  /** It was adopted: others than its own share its terminal and process session, the shell it was typed into above all. */
+  /** Set for adopted runs: other processes share the terminal and the process session, above all the shell that started the agent. */
   treeOnly?: boolean | undefined;
-  /** Whether a process belongs to it for another reason. */
+  /** True if a process belongs to the run for another reason. */
   isMember?: ((info: ProcessInfo, scan: ProcessScan) => boolean) | undefined;
-  /** Processes that were found to be members before: they stay members when their parents are gone. */
+  /** Processes found to be members before. They stay members after their parents end. */
   known?: ReadonlyMap<number, ProcessInfo>;
 }
 
-/** One look at all processes; several runs can be read from it. */
+/** One scan of all processes, usable for several runs. */
 export function scanProcesses(keepers: readonly number[]): ProcessScan {
   const table = allProcesses();
   const spared = new Set([...keepers, process.pid, 1]);
@@ -48,7 +47,7 @@ function* scopeMarkers(pids: readonly number[]): Iterable<[number, string]> {
 
 const asked = new Map<string, Promise<ProcessScan>>();
 
-/** A look that begins after this call, shared with everybody who asks in the same turn: ending a hundred runs at once takes the looks of one. */
+/** A scan that begins after this call. Callers in the same turn of the event loop share it, so ending a hundred runs costs the scans of one. */
 export function scanTogether(keepers: readonly number[]): Promise<ProcessScan> {
   const key = keepers.join();
   let scan = asked.get(key);
@@ -74,7 +73,7 @@ export function membersOf(scan: ProcessScan, run: RunProcesses): ProcessInfo[] {
     const isMarked = scan.markers.get(info.pid) === run.marker;
     if (isKnown || isRoot || sharesSession || sharesTerminal || isMarked || run.isMember?.(info, scan)) members.add(info.pid);
   }
-  // Children of members, down to the leaves; a keeper's subtree is not entered.
+  // Add children of members, down to the leaves. Keepers are no candidates, so their subtrees stay out.
   for (let grew = true; grew; ) {
     grew = false;
     for (const info of scan.candidates) {

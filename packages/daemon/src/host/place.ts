@@ -1,7 +1,7 @@
 /**
- * Where an agent is that was started outside: panes of somebody's own tmux servers, and `foreign.json` in the directory of an adopted run. Where it
- * is does not change while the run lives: a process is named by pid and start time, a pane by the id that its server gives it for life and the pid of
- * its first process, for a later server at the same socket gives the same ids again.
+ * The location of an agent that was started outside Holdfast: panes of the user's own tmux servers, and `foreign.json` in the directory of an
+ * adopted run. A location does not change while the run lives. A process is identified by pid and start time. A pane is identified by its id and
+ * the pid of its first process, because a later server at the same socket reuses the ids.
  */
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ export interface ProcessName {
 export interface Pane {
   socket: string;
   id: string;
-  /** The pane's first process; the agent itself, or the shell it was typed into. */
+  /** The pane's first process: the agent itself, or the shell that started it. */
   pid: number;
   server: ProcessName;
 }
@@ -23,13 +23,13 @@ export interface Pane {
 export interface Place {
   v: 1;
   process: ProcessName;
-  /** Null: its terminal cannot be reached; only its end is seen. */
+  /** Null if the terminal is unreachable; then only the agent's end is noticed. */
   pane: Pane | null;
-  /** It is a program that asks for marks around pasted text; that it did so was before we listened. */
+  /** True if the agent is known to request bracketed paste. It did so before we listened. */
   pastes: boolean;
-  /** Its next run is to follow by itself. */
+  /** The next run starts automatically when this one ends. */
   resumeWhenEnded?: boolean;
-  /** It is to be no session any more, and goes on. */
+  /** The session is being released; its agent keeps running. */
   letGo?: boolean;
 }
 
@@ -45,7 +45,7 @@ export function readPlace(directory: string): Place | undefined {
   return place?.v === 1 && typeof place.process?.pid === "number" && typeof place.process.start === "string" ? place : undefined;
 }
 
-/** A file for each run that was adopted: the only ones to be asked after. */
+/** Holds one file per adopted run, so that only those runs are checked. */
 export function adoptedDirectory(home: Home): string {
   return join(home.path, "adopted");
 }
@@ -59,7 +59,7 @@ export function unmarkAdopted(home: Home, marker: string): void {
   rmSync(join(adoptedDirectory(home), marker), { force: true });
 }
 
-/** A pane as its server tells it. */
+/** A pane as its server reports it. */
 export interface PaneState {
   id: string;
   pid: number;
@@ -68,7 +68,7 @@ export interface PaneState {
   dead: boolean;
   piped: boolean;
   exit: { code: number | null; signal: string | null } | null;
-  /** Its window is the one that its session shows. */
+  /** Its window is the current window of its session. */
   shown: boolean;
   sessionId: string;
   session: string;
@@ -81,10 +81,10 @@ export interface FoundPane extends PaneState {
   server: ProcessName;
 }
 
-/** The port to tmux servers that are not ours. */
+/** The port to tmux servers that do not belong to Holdfast. */
 export interface ForeignPanes {
-  /** Of the server at that socket; `not_adoptable` when none answers there. */
+  /** Panes of the server at that socket; throws `not_adoptable` if no server answers there. */
   at(socket: string): Promise<FoundPane[]>;
-  /** Of every server of this user at the usual place, and of those at these sockets; one that does not answer is left out. */
+  /** Panes of every server of this user in the default directory and at these sockets. Servers that do not answer are skipped. */
   reachable(sockets: Iterable<string>): Promise<FoundPane[]>;
 }

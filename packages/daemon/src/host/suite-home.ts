@@ -1,4 +1,4 @@
-/** Hosts as the suite has them, each with a home of its own and whatever it needs around it. */
+/** The hosts under test, each with its own home and environment. */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempDisposableSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { constants, uptime as osUptime, tmpdir } from "node:os";
@@ -44,13 +44,13 @@ export class HostHome implements AsyncDisposable {
     this.host = this.#newHost();
   }
 
-  /** As the next daemon has it. */
+  /** Replaces the host, as a daemon restart does. */
   async replaceHost(): Promise<void> {
     await this.host[Symbol.asyncDispose]();
     this.host = this.#newHost();
   }
 
-  /** What is on disk before the host is told to start. */
+  /** Creates the run's files, as they exist before the host starts it. */
   async prepare(script: string): Promise<RunId & { directory: string }> {
     const run = { session: newSessionId(), run: 1 };
     const directory = runDirectory(this.home, run.session, run.run);
@@ -69,7 +69,7 @@ export class HostHome implements AsyncDisposable {
     return started;
   }
 
-  /** In a tmux of the user's own, which keeps what has ended; it begins when it is adopted, so that its first byte is recorded as elsewhere. */
+  /** Starts the program in a user's own tmux that keeps ended panes. It waits for the file `go`, so that the recording has its first byte. */
   async #startElsewhere(directory: string): Promise<void> {
     const session = `user-${this.#started.length}`;
     const script = `until [ -e ${shellQuote(join(directory, "go"))} ]; do sleep 0.01; done; exec sh ${shellQuote(join(directory, "launch"))}`;
@@ -99,14 +99,14 @@ export class HostHome implements AsyncDisposable {
     writePlace(directory, { v: 1, process: { pid, start }, pane: { socket, id, pid, server }, pastes: false });
   }
 
-  /** How it ended, once it has. A guest's program tells nobody; its pane does, where it is kept. */
+  /** The exit of a run, once it has ended. On the foreign host only the pane reports it, if tmux keeps the pane. */
   async exited(run: TestRun): Promise<unknown> {
     if (this.#name !== "foreign") return exitFile(run);
     return vi.waitFor(
       async () => {
         const { dead, exit } = (await this.host.list()).find(({ session }) => session === run.session) ?? {};
         expect(dead).toBe(true);
-        // tmux before 3.5 misses the end of a program now and then, until another one ends.
+        // tmux before 3.5 sometimes misses a program's end until another program ends.
         const isMissed = exit?.code === null && exit.signal === null;
         if (isMissed) this.#userTmux("run-shell", "true");
         expect(isMissed).toBe(false);
@@ -132,7 +132,7 @@ export class HostHome implements AsyncDisposable {
 
   #newHost(): Host {
     if (this.#name === "foreign") return new ForeignHost({ home: this.home, tmux: this.#foreignTmux() });
-    // Bundled: a holder's Node runs without WebAssembly, which reading TypeScript needs.
+    // Bundled: a holder's Node runs without WebAssembly, which Node needs to read TypeScript.
     const holder = join(import.meta.dirname, "../../../../dist/holder.mjs");
     if (!existsSync(holder)) throw new Error("the holder is not built: node script/build.mjs");
     if (this.#name === "native") return new NativeHost({ home: this.home, program: holder });
@@ -166,9 +166,9 @@ async function exitFile({ directory }: TestRun): Promise<unknown> {
   const path = join(directory, "exit.json");
   await vi.waitFor(() => expect(existsSync(path)).toBe(true), { timeout: 20_000, interval: 5 });
   const { uptime, began, pid, ...how } = JSON.parse(readFileSync(path, "utf8")) as { uptime: string; began?: string; pid?: number };
-  // Seconds since boot, on every host: how long a run took must not depend on a clock that somebody sets.
+  // Every host writes seconds since boot: a run's duration must not depend on the wall clock.
   const ago = osUptime() - Number(uptime);
-  // Without a reaper tmux says only the end.
+  // Without a reaper tmux reports only the end.
   if (began !== undefined) expect(Number(began)).toBeLessThanOrEqual(Number(uptime));
   if (began !== undefined) expect(pid).toBeGreaterThan(0);
   expect(ago > -0.1 && ago < 30, `it ended ${ago} s ago`).toBe(true);
@@ -184,7 +184,7 @@ export async function says(run: TestRun, text: string): Promise<void> {
   await vi.waitFor(() => expect(String(recorded(run))).toContain(text), { timeout: 20_000, interval: 10 });
 }
 
-/** Processes that a program left, by the pids it wrote. */
+/** Processes that outlived their program, by the pids it printed. */
 export class LeftProcesses implements Disposable {
   readonly #left: { pid: number; start: string }[];
 

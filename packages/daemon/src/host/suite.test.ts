@@ -1,4 +1,4 @@
-/** What every host promises (host.ts), proven on each. A new host joins the list and must pass. */
+/** Proves the guarantees of every host (host.ts). A new host joins the list and must pass. */
 import { createHash, randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,9 +10,9 @@ import { HostHome, LeftProcesses, recorded, says } from "./suite-home.ts";
 
 const TIMEOUT = 60_000;
 
-/** As far as a guest in somebody's own tmux can keep them too. */
+/** Guarantees that also hold for adopted agents in the user's own tmux. */
 describe.each(EVERY_HOST)("on the %s host", { timeout: TIMEOUT }, (name) => {
-  test("a run says its pid, how it ended and every byte it wrote, without anybody listening (CAVE-08 hosts)", async () => {
+  test("a run reports its pid, its exit and every byte it wrote, with no listener (CAVE-08 hosts)", async () => {
     await using home = new HostHome(name);
     const run = await home.start("echo $$; exit 7");
     expect(await home.exited(run)).toEqual({ status: "7", signal: "" });
@@ -22,12 +22,12 @@ describe.each(EVERY_HOST)("on the %s host", { timeout: TIMEOUT }, (name) => {
     await home.host.remove(run);
   });
 
-  test("a death by signal is told by its number", async () => {
+  test("a death by signal is reported by its number", async () => {
     await using home = new HostHome(name);
     expect(await home.exited(await home.start("kill -9 $$"))).toEqual({ status: "", signal: "9" });
   });
 
-  test("what lives is listed with the program's own pid", async () => {
+  test("a live run is listed with the program's own pid", async () => {
     await using home = new HostHome(name);
     const run = await home.start("exec sleep 60");
     expect(await home.host.list()).toEqual([{ session: run.session, run: 1, pid: run.pid, dead: false, exit: null, recording: true }]);
@@ -36,7 +36,7 @@ describe.each(EVERY_HOST)("on the %s host", { timeout: TIMEOUT }, (name) => {
     expect(home.host.keeperPids()).toHaveLength(1);
   });
 
-  test("the recording is byte for byte what a program wrote, in segments of a megabyte", async () => {
+  test("the recording has exactly the program's bytes, in segments of a megabyte", async () => {
     await using home = new HostHome(name);
     const bytes = randomBytes(3_000_001);
     writeFileSync(join(home.home.path, "bytes"), bytes);
@@ -48,7 +48,7 @@ describe.each(EVERY_HOST)("on the %s host", { timeout: TIMEOUT }, (name) => {
     expect(readFileSync(join(run.directory, "output.000002"))).toHaveLength(3_000_001 - 2 * (1 << 20));
   });
 
-  test("a megabyte arrives complete in a program that reads raw", async () => {
+  test("a program that reads raw input receives a complete megabyte", async () => {
     await using home = new HostHome(name);
     const bytes = randomBytes(1 << 20);
     const run = await home.start("stty raw -echo; printf ready; head -c 1048576 | sha256sum");
@@ -57,7 +57,7 @@ describe.each(EVERY_HOST)("on the %s host", { timeout: TIMEOUT }, (name) => {
     await says(run, createHash("sha256").update(bytes).digest("hex"));
   });
 
-  test("writes at the same time come one after the other, each in one piece", async () => {
+  test("concurrent writes arrive one after the other, each in one piece", async () => {
     await using home = new HostHome(name);
     const run = await home.start("stty raw -echo; printf ready; exec cat");
     await says(run, "ready");
@@ -72,7 +72,7 @@ describe.each(EVERY_HOST)("on the %s host", { timeout: TIMEOUT }, (name) => {
     ).toEqual(texts);
   });
 
-  test("what is typed into a program that has ended is refused, and nothing else comes to harm", async () => {
+  test("input for an ended program is refused and affects no other run", async () => {
     await using home = new HostHome(name);
     const other = await home.start("exec sleep 60");
     const run = await home.start("exit 3");
@@ -86,7 +86,7 @@ describe.each(EVERY_HOST)("on the %s host", { timeout: TIMEOUT }, (name) => {
     expect(await home.exited(other)).toEqual({ status: "", signal: "2" });
   });
 
-  test("a paste has its marks only for a program that asked for them", async () => {
+  test("a paste gets marks only if the program has asked for them", async () => {
     await using home = new HostHome(name);
     const run = await home.start("stty raw -echo; printf ready; exec cat");
     await says(run, "ready");
@@ -99,7 +99,7 @@ describe.each(EVERY_HOST)("on the %s host", { timeout: TIMEOUT }, (name) => {
     await says(asking, "ready\x1b[200~marked\x1b[201~");
   });
 
-  test("keys arrive as a terminal sends them, cursor keys as the program asked", async () => {
+  test("keys arrive as a terminal sends them, with cursor keys in the requested mode", async () => {
     await using home = new HostHome(name);
     const run = await home.start("stty raw -echo; printf ready; exec cat -v");
     await says(run, "ready");
@@ -112,7 +112,7 @@ describe.each(EVERY_HOST)("on the %s host", { timeout: TIMEOUT }, (name) => {
     await says(application, "ready^[OA");
   });
 
-  test("the screen is told with its size, cursor, title and buffer", async () => {
+  test("the screen is reported with its size, cursor, title and buffer", async () => {
     await using home = new HostHome(name);
     const run = await home.start("printf 'one\\r\\n  two\\033]0;a title\\007\\033[1;31mred'; exec sleep 60");
     await vi.waitFor(async () => expect((await home.host.screen(run)).lines[1]).toBe("  twored"));
@@ -126,7 +126,7 @@ describe.each(EVERY_HOST)("on the %s host", { timeout: TIMEOUT }, (name) => {
     expect(await home.host.screen(full)).toMatchObject({ alternate: true, cursor: { visible: false } });
   });
 
-  test("a question to the terminal is answered once", async () => {
+  test("a terminal query is answered once", async () => {
     await using home = new HostHome(name);
     const run = await home.start("stty raw -echo min 1 time 5; printf 'x\\033[6n'; exec cat -v");
     await says(run, "^[[1;2R");
@@ -143,7 +143,7 @@ describe.each(EVERY_HOST)("on the %s host", { timeout: TIMEOUT }, (name) => {
     await says(run, "readyagain");
   });
 
-  test("a run that ends while no daemon is there leaves its exit and its last words", async () => {
+  test("a run that ends without a daemon keeps its exit and its last output", async () => {
     await using home = new HostHome(name);
     const run = await home.start("read -r line; echo last words; exit 3");
     await home.host.write(run, Buffer.from("\r"), { paste: false });
@@ -153,9 +153,9 @@ describe.each(EVERY_HOST)("on the %s host", { timeout: TIMEOUT }, (name) => {
     expect(String(recorded(run))).toContain("last words");
   });
 
-  test("a run ends with its program, although a process it left holds the terminal and goes on (mend 10)", async () => {
+  test("a run ends with its program, even if a process it left keeps the terminal open (mend 10)", async () => {
     await using home = new HostHome(name);
-    // Away from the terminal's hang-up before the program ends; one is silent, the other writes on and on.
+    // Each process leaves the process session before the program ends, to escape the hang-up. One is silent, the other keeps writing.
     const leave = (then: string) => `n=; setsid sh -c 'echo pid $$; kill -USR1 $PPID; ${then}' & until [ "$n" ]; do sleep 0.01; done`;
     const script = [`trap n=1 USR1`, leave("exec sleep 600"), leave("while sleep 0.02; do echo; done"), "echo last words", "exit 5"];
     const run = await home.start(script.join("\n"));
@@ -169,8 +169,8 @@ describe.each(EVERY_HOST)("on the %s host", { timeout: TIMEOUT }, (name) => {
   });
 });
 
-describe.each(HOSTS)("on the %s host, which keeps what it started", { timeout: TIMEOUT }, (name) => {
-  test("a new size reaches the program, the screen, and the file for the recording", async () => {
+describe.each(HOSTS)("on the %s host, which starts its own runs", { timeout: TIMEOUT }, (name) => {
+  test("a new size reaches the program, the screen and the recording's size file", async () => {
     await using home = new HostHome(name);
     const run = await home.start("trap 'stty size' WINCH; stty size; while :; do sleep 0.05; done");
     await says(run, "24 80");
@@ -180,7 +180,7 @@ describe.each(HOSTS)("on the %s host, which keeps what it started", { timeout: T
     await vi.waitFor(() => expect(readFileSync(join(run.directory, "size"), "utf8")).toBe("101 31\n"));
   });
 
-  test("the death of a keeper is told at once, and what it kept is not listed any more", async () => {
+  test("a keeper's death is reported at once and its runs are no longer listed", async () => {
     await using home = new HostHome(name);
     const run = await home.start("exec sleep 60");
     await home.host.list();

@@ -1,6 +1,6 @@
 /**
- * A thread of its own that copies the database page by page inside one read transaction, and reads every page of the copy. The
- * daemon appends meanwhile: on its own connection the copy would hold it up by hundreds of milliseconds.
+ * A worker thread that copies the database page by page inside one read transaction, and checks every page of the copy. On the daemon's own
+ * connection, the copy would block appends for hundreds of milliseconds.
  */
 import { closeSync, fdatasyncSync, fsyncSync, openSync } from "node:fs";
 import { backup, DatabaseSync } from "node:sqlite";
@@ -11,20 +11,20 @@ import { isDamage, versionOf } from "./database.ts";
 export interface CopyOrder {
   source: string;
   target: string;
-  /** Whether a daemon appends to the source meanwhile. Without one its log is left as it is: it is how the next start knows the end. */
+  /** True if a daemon appends to the source meanwhile. Otherwise its log must stay as it is: the next start finds the end by it. */
   live: boolean;
 }
 
-/** `damage`: the copy is exact, and so is what is wrong with it. */
+/** `damage`: the damage found in the copy, which is that of the source. */
 export type CopyOutcome = { seq: number; version: number; damage: string | undefined } | { failed: string };
 
-/** Between two steps the thread can be ended; within one, nothing waits for it. */
+/** The thread can be ended only between two steps; within a step, nothing waits for it. */
 const PAGES_PER_STEP = 1000;
 
 /** 16 MB. */
 const PAGES_PER_SYNC = 4000;
 
-/** The first takes long enough for more to come. */
+/** The first checkpoint takes long enough for new writes to arrive. */
 const CHECKPOINTS = 3;
 
 const { source, target, live } = workerData as CopyOrder;
@@ -45,9 +45,9 @@ async function copy(): Promise<CopyOutcome> {
 
 async function copyPages(): Promise<void> {
   using from = new DatabaseSync(source, { readOnly: true });
-  // The transaction begins with its first read, and is what makes all steps see the same pages.
+  // The transaction starts with its first read, so that all steps see the same pages.
   from.exec("BEGIN; SELECT count(*) FROM sqlite_schema");
-  // Open to the end: closing it would take SQLite's own locks of the file away.
+  // Keep it open until the end: closing it would drop SQLite's locks on the file.
   const file = openSync(target, "a", 0o600);
   try {
     await backup(from, target, { rate: PAGES_PER_STEP, progress: syncNowAndThen(file) });
@@ -57,7 +57,7 @@ async function copyPages(): Promise<void> {
   from.exec("COMMIT");
 }
 
-/** All at once at the end, the disk would be busy with it for a second, and a file system that orders its writes lets everybody wait. */
+/** Syncing everything at the end would keep the disk busy for a second, and an ordered file system would make other writers wait. */
 function syncNowAndThen(file: number): (state: { totalPages: number; remainingPages: number }) => void {
   let synced = 0;
   return ({ totalPages, remainingPages }) => {
@@ -67,14 +67,14 @@ function syncNowAndThen(file: number): (state: { totalPages: number; remainingPa
   };
 }
 
-/** Its bytes are on the disk before it gets its name. */
+/** The data must be on disk before the file gets its name. */
 function syncTarget(): void {
   const file = openSync(target, "r");
   fsyncSync(file);
   closeSync(file);
 }
 
-/** The log has grown while the copy was made; emptying it takes a wait for the disk, which the daemon's own thread must not do. */
+/** The log grew during the copy. Emptying it waits for the disk, which the daemon's own thread must not do. */
 function checkpoint(): void {
   using db = new DatabaseSync(source);
   db.exec("PRAGMA wal_checkpoint(PASSIVE)");
@@ -82,7 +82,7 @@ function checkpoint(): void {
 
 function check(): CopyOutcome {
   using copy = new DatabaseSync(target);
-  // One file that needs no other beside it.
+  // Makes the copy a single file.
   copy.exec("PRAGMA journal_mode = DELETE");
   checkEveryValue(copy);
   const seq = Number(copy.prepare("SELECT coalesce(max(seq), 0) AS seq FROM events").get()?.seq);

@@ -40,10 +40,10 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A copy is a process of its own, on a machine that may be busy. */
+/** The copy runs in its own thread, on a machine that may be busy. */
 const SOON = { timeout: 15_000 };
 
-test("a backup is one whole file with every event up to its seq, while more are appended", async () => {
+test("a backup is one complete file with every event up to its seq, while more are appended", async () => {
   using rooms = open();
   for (let i = 0; i < 2000; i++) rooms.journal.append(renamed());
   let done = false;
@@ -64,7 +64,7 @@ test("a backup is one whole file with every event up to its seq, while more are 
   expect(await rooms.backups.isUsable(backup)).toBe(true);
 });
 
-test("two that are asked for at once are taken one after the other, and sort in that order also when the clock jumps back", async () => {
+test("two concurrent backups are taken in turn, and sort in that order even if the clock jumps back", async () => {
   using rooms = open();
   rooms.journal.append(renamed());
   const [first, second] = await Promise.all([rooms.backups.create("asked"), rooms.backups.create("asked")]);
@@ -73,7 +73,7 @@ test("two that are asked for at once are taken one after the other, and sort in 
   expect(rooms.backups.list().map(({ name }) => name)).toEqual([third.name, second.name, first.name]);
 });
 
-test("a damaged database gives no backup, and is told", async () => {
+test("a damaged database yields no backup and is reported", async () => {
   using rooms = open();
   for (let i = 0; i < 2000; i++) rooms.journal.append(renamed());
   rooms.db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -85,7 +85,7 @@ test("a damaged database gives no backup, and is told", async () => {
   expect(readdirSync(rooms.home.backups)).toEqual([]);
 });
 
-test("a backup that is taken before anybody appends leaves the log of a killed daemon as it is", async () => {
+test("a backup taken before any append leaves the log of a killed daemon unchanged", async () => {
   using killed = open();
   killed.journal.append(renamed());
   using next = open();
@@ -98,7 +98,7 @@ test("a backup that is taken before anybody appends leaves the log of a killed d
   next.db.open();
 });
 
-test("a backup that is damaged later is not usable", async () => {
+test("a backup damaged later is not usable", async () => {
   using rooms = open();
   for (let i = 0; i < 500; i++) rooms.journal.append(renamed());
   const backup = await rooms.backups.create("asked");
@@ -107,7 +107,7 @@ test("a backup that is damaged later is not usable", async () => {
   expect(await rooms.backups.isUsable(backup)).toBe(false);
 });
 
-test("what a killed one left half done is swept, and foreign files are left alone", () => {
+test("temporary files of a killed daemon are removed, and foreign files stay", () => {
   using rooms = open();
   mkdirSync(rooms.home.backups);
   writeFileSync(join(rooms.home.backups, "123.tmp"), "half");
@@ -116,7 +116,7 @@ test("what a killed one left half done is swept, and foreign files are left alon
   expect(readdirSync(rooms.home.backups)).toEqual(["notes.txt"]);
 });
 
-test("every ten minutes one is taken, if something was appended since the last", async () => {
+test("a backup is taken every ten minutes if something was appended since the last", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
   using rooms = open();
   const count = () => rooms.backups.list().length;

@@ -1,7 +1,7 @@
 /**
- * Copies of the database in generations. One is taken every EVERY_MS when something was appended, before a migration, before a restore,
- * and on request. It is copied beside its place, checked page by page, and only then gets its name: what has a name was good when it
- * was taken. Names sort in the order in which backups were taken, also when the clock jumps.
+ * Backups of the database in generations. One is taken every EVERY_MS if something was appended, before a migration, before a restore, and on
+ * request. The copy is made under a temporary name, checked page by page, and only then renamed: a named backup was good when it was taken. Names
+ * sort in the order of creation, even if the clock jumps.
  */
 import { mkdirSync, readdirSync, renameSync, rmSync, statfsSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
@@ -14,16 +14,16 @@ import type { CopyOrder, CopyOutcome } from "./backup-copy.ts";
 import { surplus } from "./generations.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
-/** A damaged database loses at most so much, if nothing of it can be read. */
+/** At most this much is lost if nothing of a damaged database can be read. */
 const EVERY_MS = 10 * 60_000;
 
-/** A start has more urgent things to do. */
+/** Delay after a start, which has more urgent work. */
 const CALM_MS = 30_000;
 
-/** What a migration itself may write, and a few facts. */
+/** Space for the migration's own writes and a few events. */
 const MIGRATION_MARGIN = 4 << 20;
 
-/** SQLite's own. */
+/** SQLite's default. */
 const CHECKPOINT_PAGES = 1000;
 
 const NAME = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z-(\d+)-(timer|asked|migration|restore)$/;
@@ -36,10 +36,10 @@ export class Backups implements Disposable {
   #timer: NodeJS.Timeout | undefined;
   #last: Promise<unknown> = Promise.resolve();
   readonly #held = new Set<string>();
-  /** Why the last one could not be taken. */
+  /** Reason for the last failure. */
   failure: string | undefined;
 
-  /** `copier`: the file of the thread that copies. `onDamage`: the copy shows that the database itself is damaged. */
+  /** `copier`: the worker thread's file. `onDamage`: called if a copy shows that the database is damaged. */
   constructor(options: { home: Home; copier?: string; onDamage?(what: string): void }) {
     this.#home = options.home;
     this.#copier = options.copier ?? join(import.meta.dirname, "backup-copy.ts");
@@ -47,17 +47,17 @@ export class Backups implements Disposable {
     this.#removeHalves();
   }
 
-  /** The connection that appends: while a copy is made, it leaves to the copier to bring the log into the database, and never waits for the disk. */
+  /** Registers the appending connection. During a copy, it leaves checkpoints to the copier and never waits for the disk. */
   spare(db: DatabaseSync): void {
     this.#appending = db;
   }
 
-  /** One that is going to be restored: it stays, however many are taken before that. */
+  /** Protects a backup that is about to be restored from deletion. */
   hold({ name }: Backup): void {
     this.#held.add(name);
   }
 
-  /** Takes one whenever `seq` is beyond that of the newest, not more often than every EVERY_MS. */
+  /** Takes a backup whenever `seq` differs from the newest one's, at most every EVERY_MS. */
   begin(seq: () => number): void {
     const newest = this.list()[0];
     const age = newest ? Date.now() - Date.parse(newest.at) : EVERY_MS;
@@ -68,7 +68,7 @@ export class Backups implements Disposable {
     clearTimeout(this.#timer);
   }
 
-  /** Newest first. */
+  /** Lists newest first. */
   list(): Backup[] {
     return this.#files()
       .filter((file) => file.endsWith(".db"))
@@ -91,7 +91,7 @@ export class Backups implements Disposable {
     return join(this.#home.backups, `${backup.name}.db`);
   }
 
-  /** One after the other: two at once would only take longer. */
+  /** Runs one at a time: two at once would only take longer. */
   create(why: Backup["why"]): Promise<Backup> {
     const next = this.#last.then(() => this.#create(why));
     this.#last = next.then(
@@ -101,7 +101,7 @@ export class Backups implements Disposable {
     return next;
   }
 
-  /** Whether it could be restored by this Holdfast now. */
+  /** True if this version of Holdfast could restore the backup now. */
   async isUsable(backup: Backup): Promise<boolean> {
     const target = join(this.#home.backups, `${process.pid}.check.tmp`);
     const outcome = await this.#copy({ source: this.pathOf(backup), target, live: false });
@@ -109,7 +109,7 @@ export class Backups implements Disposable {
     return !("failed" in outcome) && outcome.damage === undefined && outcome.version <= MIGRATIONS.length;
   }
 
-  /** Says once what goes wrong, and again only after it has gone well. */
+  /** Logs a failure once, and again only after a success. */
   #remember(failure: string | undefined): void {
     if (failure !== undefined && failure !== this.failure) log(failure);
     this.failure = failure;
@@ -149,7 +149,7 @@ export class Backups implements Disposable {
     });
   }
 
-  /** A backup must never be what fills the disk: recordings come first. Without the one before a migration no daemon starts, though. */
+  /** A backup must never fill the disk: recordings come first. But without the one before a migration, no daemon starts. */
   #checkRoom(why: Backup["why"]): void {
     const { bavail, bsize } = statfsSync(this.#home.path);
     const size = statSync(this.#home.database).size;
@@ -162,7 +162,7 @@ export class Backups implements Disposable {
     });
   }
 
-  /** What a daemon that died has left. Where nothing can be written, it stays. */
+  /** Removes temporary files of a daemon that died. If the disk is not writable, they stay. */
   #removeHalves(): void {
     try {
       for (const name of this.#files()) if (name.includes(".tmp")) rmSync(join(this.#home.backups, name), { force: true });
@@ -171,7 +171,7 @@ export class Backups implements Disposable {
     }
   }
 
-  /** None before the first: a disk that is full must not keep a daemon from starting. */
+  /** Returns nothing if the directory is missing: a full disk must not keep a daemon from starting. */
   #files(): string[] {
     try {
       return readdirSync(this.#home.backups);
@@ -209,13 +209,13 @@ export class Backups implements Disposable {
     try {
       if (seq() !== this.list()[0]?.seq) await this.create("timer");
     } catch {
-      // Said where it was found; the next one is tried in its turn.
+      // Already logged. The next backup is tried at its time.
     }
     this.#wait(seq, EVERY_MS);
   }
 }
 
-/** Off this thread: it may take as long as the disk likes. */
+/** Asynchronous, because the disk may take long. */
 async function sync(path: string): Promise<void> {
   await using file = await open(path);
   await file.sync();

@@ -8,7 +8,7 @@ import { conditionOf } from "./condition.ts";
 import { openDatabase } from "./database.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
-test.each([true, false])("a small database is read through once, also when it is doubted (%s)", (doubted) => {
+test.each([true, false])("a small database is checked in full exactly once, whether or not it is in doubt (%s)", (doubted) => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const home = openHome({ HOLDFAST_HOME: join(directory.path, "home") });
   mkdirSync(home.sessions, { recursive: true });

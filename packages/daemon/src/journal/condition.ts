@@ -1,7 +1,6 @@
 /**
- * What is there of the database, found out without changing a byte of it: it may be set aside as it is. What is looked at on each
- * start is cheap; every page is read (`PRAGMA quick_check`) when the database is small, or there is a reason to doubt it. The rest is
- * looked through with each backup, which is checked page by page.
+ * Examines the database without changing a byte, because it may have to be set aside as it is. The checks on each start are cheap. Every page is
+ * read (`PRAGMA quick_check`) if the database is small or in doubt. Each backup checks the rest, page by page.
  */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -13,19 +12,19 @@ import { MIGRATIONS } from "./migrations.ts";
 import { isMarked, lacking } from "./schema.ts";
 import { walDamage } from "./wal.ts";
 
-/** `doubt`: why every value of it was looked at; all were good. `isStrange`: it is of another home or program, and nothing in it is ours. */
+/** `doubt`: why every value was checked; all were good. `isStrange`: it belongs to another home or program, and nothing in it is ours. */
 export type Condition =
   | { state: "new" }
   | { state: "good"; version: number; doubt?: string | undefined }
   | { state: "damaged"; what: string; isStrange?: true };
 
-/** Reading every page takes a millisecond per megabyte: so much is no burden on a start. */
+/** Reading every page takes a millisecond per megabyte, so this size does not slow a start. */
 const SMALL_BYTES = 64 << 20;
 
-/** A version beyond it is no version, but damage. */
+/** A higher version is damage. */
 const MOST_VERSIONS = 10_000;
 
-/** `migrations`: up to the newest schema that can be read. `canRebuild`: whether the session's own files say what it is and that it has run. */
+/** `migrations`: up to the newest known schema. `canRebuild`: true if the session's own files describe it and show that it ran. */
 export interface Looks {
   doubted: boolean;
   migrations?: readonly string[];
@@ -50,7 +49,7 @@ export function conditionOf(home: Home, options: Looks): Condition {
     if (strange !== undefined) return { state: "damaged", what: strange, isStrange: true };
     const version = examineSchema(db, { home, ...options });
     if (version === 0) return { state: "good", version };
-    // What is missing of its last page would be read as zeros; a log may still have it whole.
+    // SQLite would read the missing part of the last page as zeros. A log may still have the whole page.
     if (!wal && size % pageSizeOf(db) !== 0) throw new Damage("it ends inside a page");
     const doubt = wal ? undefined : withoutLog(db);
     if (options.doubted || doubt !== undefined) checkEveryValue(db);
@@ -68,7 +67,7 @@ export function conditionOf(home: Home, options: Looks): Condition {
   }
 }
 
-/** Throws `Damage` when a page or a row cannot be right, or a value of the tables that decide what is shown and done. */
+/** Throws `Damage` if a page or row is invalid, or a value in the tables that decide what is shown and done. */
 export function checkEveryPage(db: DatabaseSync, by: "quick_check" | "integrity_check" = "quick_check"): void {
   const found = Object.values(db.prepare(`PRAGMA ${by}(1)`).get() ?? {})[0];
   if (found !== "ok") throw new Damage(String(found).replace("*** in database main ***\n", "").replaceAll("\n", "; "));
@@ -77,13 +76,13 @@ export function checkEveryPage(db: DatabaseSync, by: "quick_check" | "integrity_
   for (const table of ["meta", "sessions", "runs"]) checkText(db, table);
 }
 
-/** Also every event, and every index against its table: as thorough as it can be without checksums. Takes seconds for a large journal. */
+/** Also checks every event, and every index against its table: as thorough as possible without checksums. Takes seconds for a large journal. */
 export function checkEveryValue(db: DatabaseSync): void {
   checkEveryPage(db, "integrity_check");
   checkText(db, "events");
 }
 
-/** Throws `Damage` when it does not have what its version promises: no statement of ours would work on it. */
+/** Throws `Damage` if the schema lacks something that its version must have: no statement would work. */
 export function checkSchema(db: DatabaseSync, migrations: readonly string[]): void {
   const version = versionOf(db);
   const missing = lacking(db, migrations.slice(0, version));
@@ -94,7 +93,7 @@ function pageSizeOf(db: DatabaseSync): number {
   return Number(db.prepare("PRAGMA page_size").get()?.page_size);
 }
 
-/** SQLite takes any bytes for text; what is not UTF-8 was never written by us. */
+/** SQLite accepts any bytes as text. Holdfast writes only UTF-8. */
 function checkText(db: DatabaseSync, table: string): void {
   const columns = db
     .prepare(`SELECT name FROM pragma_table_info('${table}') WHERE type = 'TEXT'`)
@@ -119,15 +118,15 @@ function examineSchema(db: DatabaseSync, found: { home: Home }): number {
 }
 
 /**
- * A daemon that was killed leaves a log. Whoever opens the database after that, with sqlite3 say, brings the log into it and takes it
- * away: that is no damage. A log that was lost cannot be told from it, unless sessions began in it.
+ * A killed daemon leaves a log. Any program that opens the database later, such as sqlite3, merges the log and deletes it: that is no damage. A
+ * lost log looks the same, unless sessions started in it.
  */
 function withoutLog(db: DatabaseSync): string | undefined {
   const last = db.prepare("SELECT type FROM events ORDER BY seq DESC LIMIT 1").get();
   return last && last.type !== "daemon.stopped" && !isPending(db) ? "its write-ahead log is missing" : undefined;
 }
 
-/** Just restored: what else there is on disk is looked at next. */
+/** True just after a restore: the next step examines the other files on disk. */
 function isPending(db: DatabaseSync): boolean {
   return db.prepare("SELECT 1 FROM meta WHERE key = 'restore'").get() !== undefined;
 }
@@ -136,7 +135,7 @@ function endMissing(sessions: number): string {
   return `its end is missing: it does not know the last run of ${counted(sessions, "session", "sessions")}`;
 }
 
-/** Only those that a restore would bring back: for others it would be ordered again at each start. */
+/** Counts only sessions that a restore would bring back. Others would cause a restore at each start. */
 function unrecordedRuns(db: DatabaseSync, { home, canRebuild }: Looks & { home: Home }): number {
   const known = new Set(
     db
@@ -148,8 +147,7 @@ function unrecordedRuns(db: DatabaseSync, { home, canRebuild }: Looks & { home: 
   return list(home.sessions).filter((id) => !known.has(id) && !event.get(id) && canRebuild(id)).length;
 }
 
-/** Traces of a life before this start. */
-/** Also by what only an earlier daemon leaves: keepers that it started. */
+/** True if the home shows traces of an earlier daemon, including keepers that it started. */
 function hasPast(home: Home): boolean {
   const directories = [home.sessions, home.backups, home.setAside, join(home.path, "holders")];
   return directories.some((directory) => list(directory).length > 0) || existsSync(home.tmuxFile) || existsSync(join(home.path, "reserve"));

@@ -21,7 +21,7 @@ test("a new database gets the whole schema", () => {
   expect(schema(db).length).toBeGreaterThan(0);
 });
 
-test.each(MIGRATIONS.map((_, index) => index + 1))("a database of schema %i becomes like a new one", (released) => {
+test.each(MIGRATIONS.map((_, index) => index + 1))("a database of schema %i migrates to the same schema as a new one", (released) => {
   const db = new DatabaseSync(":memory:");
   migrate(db, MIGRATIONS.slice(0, released));
   expect(version(db)).toBe(released);
@@ -29,14 +29,14 @@ test.each(MIGRATIONS.map((_, index) => index + 1))("a database of schema %i beco
   expect(schema(db)).toEqual(schema(openDatabase(":memory:")));
 });
 
-test("a migration runs once, in order, and keeps what is there", () => {
+test("migrations run once, in order, and keep existing data", () => {
   const db = new DatabaseSync(":memory:");
   const steps = ["CREATE TABLE t (a TEXT)", "INSERT INTO t VALUES ('one')", "ALTER TABLE t ADD COLUMN b TEXT"];
   for (const upTo of [1, 2, 2, 3, 3]) migrate(db, steps.slice(0, upTo));
   expect(db.prepare("SELECT * FROM t").all()).toEqual([{ a: "one", b: null }]);
 });
 
-test("a migration that fails half-way leaves the version and the tables as they were", () => {
+test("a migration that fails halfway leaves the version and the tables unchanged", () => {
   const db = new DatabaseSync(":memory:");
   migrate(db, ["CREATE TABLE t (a TEXT)"]);
   const before = schema(db);
@@ -46,7 +46,7 @@ test("a migration that fails half-way leaves the version and the tables as they 
   expect(version(db)).toBe(2);
 });
 
-test("a database of a newer Holdfast is refused and not touched", () => {
+test("a database of a newer Holdfast is refused and not changed", () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const path = join(directory.path, "holdfast.db");
   const newer = openDatabase(path);
@@ -61,7 +61,7 @@ test("a database of a newer Holdfast is refused and not touched", () => {
   after.close();
 });
 
-test("a database that is not ours is refused, not changed, and not kept open", () => {
+test("a database of another program is refused, not changed, and not kept open", () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const path = join(directory.path, "holdfast.db");
   const other = new DatabaseSync(path);
@@ -74,7 +74,7 @@ test("a database that is not ours is refused, not changed, and not kept open", (
   again.close();
 });
 
-test("a transaction that throws takes everything back and leaves the connection usable", () => {
+test("a transaction that throws is rolled back and leaves the connection usable", () => {
   const db = new DatabaseSync(":memory:");
   db.exec("CREATE TABLE t (a INTEGER)");
   const fail = () =>
@@ -87,7 +87,7 @@ test("a transaction that throws takes everything back and leaves the connection 
   expect(db.prepare("SELECT a FROM t").all()).toEqual([{ a: 2 }]);
 });
 
-test("a killed writer loses nothing that was committed, and leaves nothing of what was not", () => {
+test("a killed writer loses no committed data, and leaves no uncommitted data", () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const path = join(directory.path, "holdfast.db");
   const writer = `
@@ -103,7 +103,7 @@ test("a killed writer loses nothing that was committed, and leaves nothing of wh
   db.close();
 });
 
-test("a query that finds the database damaged says so as such, and tells who listens", () => {
+test("a query that finds damage fails with journal_damaged and calls the listener", () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const path = join(directory.path, "holdfast.db");
   const writer = openDatabase(path);
@@ -125,7 +125,7 @@ test("a query that finds the database damaged says so as such, and tells who lis
   db.close();
 });
 
-test("a statement is prepared once, and knows what the tables have become", () => {
+test("a statement is prepared once and follows schema changes", () => {
   const db = openDatabase(":memory:");
   const all = () => db.prepare("SELECT * FROM grown");
   db.exec("CREATE TABLE grown (a INTEGER); INSERT INTO grown VALUES (1), (2)");
@@ -142,7 +142,7 @@ test("a statement is prepared once, and knows what the tables have become", () =
   db.close();
 });
 
-test("texts that are made up anew each time do not stay", () => {
+test("the number of cached statements is limited", () => {
   const db = openDatabase(":memory:");
   for (let n = 0; n < 2000; n++) expect(db.prepare(`SELECT ${n} AS n`).get()).toEqual({ n });
   expect(db.prepare("SELECT 1999 AS n")).not.toBe(db.prepare("SELECT 1999 AS n"));

@@ -2,10 +2,7 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { HoldfastError } from "@holdfast/contract";
 import { MIGRATIONS } from "./migrations.ts";
 
-/**
- * WAL with synchronous=NORMAL: a killed process loses nothing that was committed; only a power cut can lose the last
- * moments, and never consistency.
- */
+/** WAL with synchronous=NORMAL: a killed process loses no committed data. Only a power cut can lose the last moments, and never consistency. */
 export function openDatabase(path: string, options: { migrations?: readonly string[] } = {}): DatabaseSync {
   const db = new PreparedDatabase(path);
   try {
@@ -18,10 +15,13 @@ export function openDatabase(path: string, options: { migrations?: readonly stri
   return db;
 }
 
-/** Texts beyond this are prepared anew: those that are made up for one question must not stay for good. */
+/** Further statements are not cached: SQL built for one query must not stay forever. */
 const MOST_STATEMENTS = 500;
 
-/** Prepares a text once: it costs more than to run most of them. Whoever asks twice has the same statement, so none is to be iterated within itself. */
+/**
+ * Caches prepared statements, because preparing costs more than running most of them. Callers share a statement, so it must not be iterated within
+ * itself.
+ */
 class PreparedDatabase extends DatabaseSync {
   readonly #statements = new Map<string, StatementSync>();
 
@@ -56,28 +56,28 @@ export function newer(version: number, known: number): HoldfastError {
   });
 }
 
-/** Something that cannot be right in a database, found by a look of our own. */
+/** Invalid content that Holdfast's own checks found in a database. */
 export class Damage extends Error {}
 
-/** SQLITE_CORRUPT and SQLITE_NOTADB, with their finer codes; and what our own looks throw. */
+/** SQLITE_CORRUPT and SQLITE_NOTADB with their extended codes, and `Damage`. */
 export function isDamage(error: unknown): boolean {
   const code = ((error as { errcode?: number } | undefined)?.errcode ?? 0) & 0xff;
   return error instanceof Damage || code === 11 || code === 26;
 }
 
-/** SQLITE_ERROR: our own statements only fail so when a table or column is not there. */
+/** SQLITE_ERROR: Holdfast's statements fail like this only if a table or column is missing. */
 export function isWrongSchema(error: unknown): boolean {
   return (error as { errcode?: number } | undefined)?.errcode === 1;
 }
 
 const listeners = new WeakMap<DatabaseSync, (error: Error) => void>();
 
-/** Calls the listener when a query finds the database damaged; the query fails all the same. */
+/** Calls the listener when a query finds damage. The query still fails. */
 export function onDamage(db: DatabaseSync, listener: (error: Error) => void): void {
   listeners.set(db, listener);
 }
 
-/** Every query goes through here or through `transaction`, so that damage cannot be passed over. */
+/** Every query runs through here or `transaction`, so that no damage goes unnoticed. */
 export function watched<T>(db: DatabaseSync, work: () => T): T {
   try {
     return work();

@@ -14,7 +14,7 @@ function everyTenMinutes(days: number): Backup[] {
   return Array.from({ length: days * 144 }, (_, i) => backup(i * 10));
 }
 
-test("the newest three stay, then one of each of the last hours, then one of each of the last days", () => {
+test("the newest three stay, then one for each of the last hours, then one for each of the last days", () => {
   const all = everyTenMinutes(30);
   const gone = new Set(surplus(all));
   const kept = all.filter((each) => !gone.has(each));
@@ -24,7 +24,7 @@ test("the newest three stay, then one of each of the last hours, then one of eac
   expect(new Set(kept.filter(({ at }) => Date.parse(at) > NOW - 5 * 60 * MINUTE).map(({ at }) => at.slice(0, 13))).size).toBeGreaterThan(4);
 });
 
-test("thinned after each one, they stay bounded and still reach back a week", () => {
+test("thinned after each backup, they stay bounded and reach back a week", () => {
   let kept: Backup[] = [];
   for (const each of everyTenMinutes(14).reverse()) {
     kept = [each, ...kept];
@@ -35,17 +35,17 @@ test("thinned after each one, they stay bounded and still reach back a week", ()
   expect(NOW - Date.parse(kept.at(-1)?.at ?? "")).toBeGreaterThan(5 * 24 * 60 * MINUTE);
 });
 
-test("the way back before a migration or a restore stays longer than its age alone would let it", () => {
+test("backups from before a migration or a restore stay longer than others of their age", () => {
   const all = [...everyTenMinutes(1), backup(60 * 24 * 20, { why: "migration" }), backup(60 * 24 * 21, { why: "migration" })];
   expect(surplus(all).filter(({ why }) => why === "migration")).toEqual([]);
 });
 
-test("the last five that somebody asked for stay, however old they are", () => {
+test("the last five requested backups stay, regardless of age", () => {
   const asked = Array.from({ length: 7 }, (_, i) => backup(60 * 24 * (20 + i), { why: "asked" }));
   expect(surplus([...everyTenMinutes(1), ...asked]).filter(({ why }) => why === "asked")).toEqual(asked.slice(5));
 });
 
-test("large ones are fewer, but never fewer than two", () => {
+test("fewer large backups are kept, but at least two", () => {
   const large = everyTenMinutes(3).map((each) => ({ ...each, bytes: 1.5 * 2 ** 30 }));
   expect(large.length - surplus(large).length).toBe(2);
   const huge = everyTenMinutes(3).map((each) => ({ ...each, bytes: 10 * 2 ** 30 }));

@@ -1,21 +1,21 @@
 import type { Backup } from "@holdfast/contract";
 
-/** All of the last half hour, then fewer the older they are. */
+/** Keeps all of the last half hour, then fewer with age. */
 const NEWEST = 3;
 const HOURS = 6;
 const DAYS = 7;
 
-/** Of those before a migration or a restore: they are the way back. */
+/** Backups kept from before a migration or a restore: they are the way back. */
 const TURNING_POINTS = 2;
 
-/** Of those that somebody asked for: they had a reason. */
+/** Backups kept that a person requested. */
 const ASKED = 5;
 
-/** Together they take no more than this, except for the two newest. */
+/** Size limit of all backups together, except the two newest. */
 const MOST_BYTES = 4 * 2 ** 30;
 const ALWAYS = 2;
 
-/** Those that are not kept any longer; `backups` is newest first. */
+/** Returns the backups to delete. `backups` is newest first. */
 export function surplus(backups: readonly Backup[]): Backup[] {
   const wanted = new Set([
     ...backups.slice(0, NEWEST),
@@ -33,7 +33,7 @@ export function surplus(backups: readonly Backup[]): Backup[] {
   return backups.filter((backup) => !kept.includes(backup));
 }
 
-/** The newest of each hour or day, by the beginning of its time. */
+/** Returns the newest backup of each hour or day, by a prefix of its time. */
 function firstOfEach(backups: readonly Backup[], length: number): Backup[] {
   const seen = new Map<string, Backup>();
   for (const backup of backups) {

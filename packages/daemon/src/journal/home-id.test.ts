@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { Backups } from "./backups.ts";
 import { openJournalDatabase } from "./open.ts";
 
-/** Two homes in one directory, and how a daemon opens their databases. */
+/** Two homes in one directory, opened as a daemon opens them. */
 function homes(): { one: Home; two: Home; open(home: Home): Promise<DatabaseSync> } & Disposable {
   const directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const made = (name: string) => {
@@ -50,7 +50,7 @@ test("a database of another home is set aside, and nothing is taken from it (men
   expect(noted(theirs)).toBe(world.one.path);
 });
 
-test("a database of another program is set aside, also in a new home (mend 24)", async () => {
+test("a database of another program is set aside, even in a new home (mend 24)", async () => {
   using world = homes();
   using theirs = new DatabaseSync(world.one.database);
   theirs.exec("CREATE TABLE bookmarks (url TEXT); INSERT INTO bookmarks VALUES ('here')");
@@ -62,7 +62,7 @@ test("a database of another program is set aside, also in a new home (mend 24)",
   expect(kept.prepare("SELECT url FROM bookmarks").all()).toEqual([{ url: "here" }]);
 });
 
-test("a home that is moved or copied as a whole keeps its database, and a damaged id is written anew from it (mend 24)", async () => {
+test("a home moved or copied as a whole keeps its database, and a damaged id file is written again from it (mend 24)", async () => {
   using world = homes();
   {
     using db = await world.open(world.one);

@@ -1,7 +1,6 @@
 /**
- * Which home a database belongs to. The home has an id in a file of its own, and its database has the same id: so a home can be moved or copied as a
- * whole, and a database of another home that is put in its place is recognised. A database of another program is known by SQLite's application id, or
- * by tables without a schema version.
+ * Identifies the home of a database. The home's id is in a file and in its database, so a home can be moved or copied as a whole, and a database of
+ * another home is recognised. A database of another program is recognised by SQLite's application id, or by tables without a schema version.
  */
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -16,7 +15,7 @@ const KEY = "home";
 const FILE = "home-id";
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Why the database is not this home's; undefined: it is, as far as can be told. */
+/** Returns why the database is not this home's, or undefined if nothing contradicts it. */
 export function strangeness(home: Home, db: DatabaseSync): string | undefined {
   if (!hasTables(db, ["meta", "events"])) {
     const application = numberOf(db, "application_id");
@@ -27,7 +26,7 @@ export function strangeness(home: Home, db: DatabaseSync): string | undefined {
   return here !== undefined && there !== undefined && here !== there ? "it belongs to another home" : undefined;
 }
 
-/** Both have the same id from now on. A file that is missing or damaged is written anew from the database. */
+/** Gives both the same id. A missing or damaged file is written again from the database. */
 export function settleHomeId(home: Home, db: DatabaseSync): void {
   try {
     const id = idIn(db) ?? idOfHome(home) ?? randomUUID();
@@ -35,7 +34,7 @@ export function settleHomeId(home: Home, db: DatabaseSync): void {
     if (idIn(db) !== id) db.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)").run(KEY, id);
     if (numberOf(db, "application_id") !== APPLICATION) db.exec(`PRAGMA application_id = ${APPLICATION}`);
   } catch (error) {
-    // Without room it is done at the next start.
+    // Without disk space, the next start does it.
     if (!unwritable(error)) throw error;
   }
 }

@@ -19,7 +19,7 @@ function removed(session: SessionId): Draft {
   return { type: "session.removed", actor: ACTOR, session, data: { name: "gone" } };
 }
 
-/** Counts what it sees in a table of its own, and throws at the name `boom`. */
+/** Counts events in its own table, and throws at the name `boom`. */
 const counting: Projection = {
   tables: ["counted"],
   apply(db, event) {
@@ -33,7 +33,7 @@ function open(db = openDatabase(":memory:"), clock?: () => number): { db: Databa
   return { db, journal: new Journal({ db, projections: [counting], machineName: "box", ...(clock ? { clock } : {}) }) };
 }
 
-test("seq counts from 1 without gaps, whatever is appended together", () => {
+test("seq counts from 1 without gaps, however events are grouped", () => {
   const { journal } = open();
   expect(journal.cursor.seq).toBe(0);
   journal.append(renamed(ONE, "a"));
@@ -42,7 +42,7 @@ test("seq counts from 1 without gaps, whatever is appended together", () => {
   expect(journal.cursor).toEqual({ epoch: journal.epoch, seq: 3 });
 });
 
-test("what append returns is what is read back", () => {
+test("append returns the events that are read back", () => {
   const { journal } = open(undefined, () => Date.UTC(2026, 0, 2, 3, 4, 5, 6));
   const [event] = journal.append(renamed(ONE, 'quote " and 漢字 and \n'));
   expect(journal.readAfter(0, 1)).toEqual([event]);
@@ -57,7 +57,7 @@ test("what append returns is what is read back", () => {
   });
 });
 
-test("a projection that throws leaves no event, no row and no gap, also for what was appended with it", () => {
+test("a projection that throws leaves no event, no row and no gap, including for events appended with it", () => {
   const { db, journal } = open();
   journal.append(renamed(ONE, "a"));
   expect(() => journal.append(renamed(ONE, "b"), renamed(ONE, "boom"), renamed(ONE, "c"))).toThrow("the projection failed");
@@ -68,7 +68,7 @@ test("a projection that throws leaves no event, no row and no gap, also for what
   expect(db.prepare("SELECT seq FROM counted ORDER BY seq").all()).toEqual([{ seq: 1 }, { seq: 2 }]);
 });
 
-test("readAfter starts after the cursor, keeps to the limit, and filters by session and type", () => {
+test("readAfter starts after the cursor, respects the limit, and filters by session and type", () => {
   const { journal } = open();
   journal.append(renamed(ONE, "a"), renamed(TWO, "b"), removed(ONE), removed(TWO), renamed(ONE, "c"));
   const seqs = (...args: Parameters<Journal["readAfter"]>) => journal.readAfter(...args).map(({ seq }) => seq);
@@ -81,7 +81,7 @@ test("readAfter starts after the cursor, keeps to the limit, and filters by sess
   expect(seqs(0, 100, { types: [] })).toEqual([]);
 });
 
-test("a cursor of another epoch or beyond the end is refused; one without an epoch means this one", () => {
+test("a cursor of another epoch or beyond the end is refused; a cursor without an epoch means the current one", () => {
   const { journal } = open();
   journal.append(renamed(ONE, "a"), renamed(ONE, "b"));
   expect(journal.resolveCursor({ epoch: undefined, seq: 1 })).toEqual({ epoch: journal.epoch, seq: 1 });
@@ -91,7 +91,7 @@ test("a cursor of another epoch or beyond the end is refused; one without an epo
   expect(() => journal.resolveCursor({ epoch: undefined, seq: 3 })).toThrow(expect.objectContaining({ code: "cursor_gone" }));
 });
 
-test("changed returns at once when there is more, wakes on an append, and ends with the signal", async () => {
+test("changed returns at once if there is more, wakes on an append, and ends with the signal", async () => {
   const { journal } = open();
   const { signal } = new AbortController();
   journal.append(renamed(ONE, "a"));
@@ -111,7 +111,7 @@ test("changed returns at once when there is more, wakes on an append, and ends w
   await journal.changed(2, stop.signal);
 });
 
-test("a wait leaves nothing behind on its signal", async () => {
+test("a wait leaves no listener on its signal", async () => {
   const { journal } = open();
   const { signal } = new AbortController();
   const add = vi.spyOn(signal, "addEventListener");
@@ -125,7 +125,7 @@ test("a wait leaves nothing behind on its signal", async () => {
   expect(remove.mock.calls.map(([, listener]) => listener)).toEqual(add.mock.calls.map(([, listener]) => listener));
 });
 
-test("an append that fails wakes nobody", async () => {
+test("a failed append wakes no listener", async () => {
   const { journal } = open();
   const stop = new AbortController();
   let woken = false;
@@ -140,7 +140,7 @@ test("an append that fails wakes nobody", async () => {
   await waiting;
 });
 
-test("a journal opened again goes on in the same epoch, on the same machine, with the next seq", () => {
+test("a reopened journal continues in the same epoch, on the same machine, with the next seq", () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const path = join(directory.path, "holdfast.db");
   const first = open(openDatabase(path));
@@ -153,7 +153,7 @@ test("a journal opened again goes on in the same epoch, on the same machine, wit
   expect(second.readAfter(0, 100).map(({ seq, epoch }) => [seq, epoch])).toEqual([1, 2, 3].map((seq) => [seq, first.journal.epoch]));
 });
 
-test("what was appended is there for a process that never closed the database", () => {
+test("appended events survive a process that never closed the database", () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const path = join(directory.path, "holdfast.db");
   open(openDatabase(path)).journal.append(renamed(ONE, "a"));
@@ -162,7 +162,7 @@ test("what was appended is there for a process that never closed the database", 
   reader.close();
 });
 
-test("a cursor of an earlier epoch goes on from its event where that is still there, and is refused where it is not", () => {
+test("a cursor of an earlier epoch continues if its event still exists, and is refused otherwise", () => {
   const { db, journal } = open();
   journal.append(renamed(ONE, "a"), renamed(ONE, "b"));
   const { epoch } = journal;
@@ -175,7 +175,7 @@ test("a cursor of an earlier epoch goes on from its event where that is still th
   expect(() => restored.resolveCursor({ epoch, seq: 0 })).toThrow(expect.objectContaining({ code: "cursor_gone" }));
 });
 
-test("a fact that finds no room is owed, and written before whatever comes next, without a gap", () => {
+test("an event that does not fit on the disk is owed, and written before the next event, without a gap", () => {
   const { db, journal } = open();
   journal.append(renamed(ONE, "a"));
   const pages = Number(db.prepare("PRAGMA page_count").get()?.page_count);
@@ -201,7 +201,7 @@ test("a fact that finds no room is owed, and written before whatever comes next,
   ]);
 });
 
-test("a fact that is refused for another reason is not owed", () => {
+test("an event refused for another reason is not owed", () => {
   const { journal } = open();
   expect(() => journal.note(renamed(ONE, "boom"))).toThrow("the projection failed");
   expect(journal.owes(ONE, "session.renamed")).toBe(false);

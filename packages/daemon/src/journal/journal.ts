@@ -1,9 +1,10 @@
 /**
- * The one append-only log. Appending and projecting are one transaction: a table never says what the log does not.
+ * The append-only log. Appending and projecting are one transaction: a table never says what the log does not.
  *
- * Order: `seq` counts from 1 in commit order, within an epoch, without gaps but for what was pruned (prune.ts). Readers hold a cursor and read forward; the
- * journal keeps nothing per reader, so a slow one costs nothing and misses nothing. What was just appended is read from memory (recent.ts), as the
- * same objects by all: nobody changes an event. Listeners are only told that there is more to read, after the commit, once per turn of the event loop.
+ * Order: `seq` counts from 1 in commit order within an epoch, without gaps except for pruned events (prune.ts). Readers hold a cursor and read
+ * forward; the journal keeps no state per reader, so a slow reader costs nothing and misses nothing. Recent events are read from memory
+ * (recent.ts); all readers share the same objects and must not change them. Listeners learn only that there is more to read, after the commit, once
+ * per turn of the event loop.
  */
 import { randomUUID } from "node:crypto";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
@@ -23,7 +24,7 @@ import { transaction, watched } from "./database.ts";
 import { RecentEvents } from "./recent.ts";
 import type { Reserve } from "./reserve.ts";
 
-/** A fact about to be written; the journal adds place, time and identity. */
+/** An event to be written. The journal adds position, time and identity. */
 export type Draft = {
   [T in EventType]: { type: T; actor: Principal; session: SessionId | null; data: EventData<T> };
 }[EventType];
@@ -31,28 +32,28 @@ export type Draft = {
 /** Derives tables from events. `apply` sees each event once, in order, inside the transaction that appends it. */
 export interface Projection {
   readonly tables: readonly string[];
-  /** Events that its tables are made of, of no session or whatever became of that: as good as the row, however old, and never pruned. */
+  /** Event types that its tables are built from, without a session or regardless of the session's fate. They are never pruned. */
   readonly kept?: readonly EventType[];
-  /** Of events of no session: those that a row is still made of, as a condition on `events`. They are not pruned while it is there. */
+  /** SQL condition on `events` without a session: rows still depend on these. They are not pruned while the row exists. */
   readonly needed?: string;
   apply(db: DatabaseSync, event: HoldfastEvent): void;
 }
 
-/** What follows from an event whoever writes it: written in the same transaction, with the tables as they are by then. */
+/** Derives further events from an event, in the same transaction and with the tables as of that event. */
 export type Consequence = (event: HoldfastEvent) => Draft[];
 
 export interface EventFilter {
   session?: SessionId | undefined;
   types?: readonly string[] | undefined;
-  /** Only of these, asked for at each read: there may be more of them by then. */
+  /** Only events of these sessions. Called at each read, because the list may grow. */
   within?: (() => readonly SessionId[]) | undefined;
-  /** With `within`: also of these groups, by their paths. */
+  /** With `within`: also events of these groups, by path. */
   groups?: (() => readonly string[]) | undefined;
-  /** Only of this group. */
+  /** Only events of this group. */
   group?: string | undefined;
-  /** With `group`: not of one that had its path before, and was removed. */
+  /** With `group`: excludes a removed group that had the same path. */
   asItIs?: boolean | undefined;
-  /** Only what principals other than the daemon did. */
+  /** Only actions of principals other than the daemon. */
   byOthers?: boolean | undefined;
   actors?: readonly string[] | undefined;
   /** Not before this time (ISO 8601). */
@@ -62,12 +63,12 @@ export interface EventFilter {
 /** The path of the group that an event is about. */
 const OF_GROUP = "(CASE WHEN type GLOB 'group.*' THEN json_extract(data, '$.group') END)";
 
-/** With a group its members go: that it was removed is for those who were in it. */
+/** A removed group has no members any more, so its removal is shown to its last members. */
 const WAS_MEMBER = `EXISTS (SELECT 1 FROM json_each(?) own WHERE 'group.joined' = (
   SELECT m.type FROM events m WHERE m.session = own.value AND m.type IN ('group.joined', 'group.left') AND m.seq < events.seq
   AND json_extract(m.data, '$.group') = json_extract(events.data, '$.group') ORDER BY m.seq DESC LIMIT 1))`;
 
-/** Whoever makes a group where one was has nothing of that. */
+/** A new group must not show events of a removed group with the same path. */
 const OF_THIS_ONE = `NOT EXISTS (SELECT 1 FROM events r WHERE r.type = 'group.removed'
   AND json_extract(r.data, '$.group') = json_extract(events.data, '$.group') AND r.seq > events.seq)`;
 
@@ -106,12 +107,12 @@ export class Journal {
     );
   }
 
-  /** What pruning must leave for the tables to be rebuilt. */
+  /** Event types that pruning must keep so that the tables can be rebuilt. */
   get kept(): EventType[] {
     return this.#projections.flatMap(({ kept = [] }) => kept);
   }
 
-  /** Likewise, of events of no session, as a condition. */
+  /** Condition for the events without a session that pruning must keep. */
   get needed(): string {
     return this.#projections.flatMap(({ needed }) => (needed === undefined ? [] : [`(${needed})`])).join(" OR ") || "FALSE";
   }
@@ -124,7 +125,7 @@ export class Journal {
     return { epoch: this.epoch, seq: this.#seq };
   }
 
-  /** All or none. When it returns, the events are in the log and in every table; so is what was owed before them. */
+  /** Appends all events or none. On return they are in the log and in every table, and so are the events owed before them. */
   append(...drafts: Draft[]): HoldfastEvent[] {
     let seq = this.#seq;
     const owed = this.#owed.length;
@@ -142,7 +143,7 @@ export class Journal {
     return written.slice(owed, owed + drafts.length).map(({ event }) => event);
   }
 
-  /** For facts that hold whether or not they can be written: on a full disk they are owed, and written before whatever comes next. */
+  /** For facts that are true even if they cannot be written. On a full disk they are owed, and written before the next event. */
   note(...drafts: Draft[]): void {
     try {
       const append = () => this.append(...drafts);
@@ -158,15 +159,12 @@ export class Journal {
     return this.#owed.some((draft) => draft.session === session && draft.type === type);
   }
 
-  /** Writes what is owed, if there is anything; throws when it still cannot. */
+  /** Writes owed events; throws if that still fails. */
   settle(): void {
     if (this.#owed.length > 0) this.append();
   }
 
-  /**
-   * Deletes old events, up to `upTo`, and appends what stands for them, in one transaction. What is left must rebuild to the tables
-   * as they are.
-   */
+  /** Deletes old events up to `upTo` and appends their replacements, in one transaction. The remaining events must rebuild the same tables. */
   rewrite(work: (db: DatabaseSync) => { upTo: number; drafts: Draft[] }): void {
     let seq = this.#seq;
     transaction(this.#db, () => {
@@ -182,7 +180,7 @@ export class Journal {
     this.#notice();
   }
 
-  /** At most `limit` events after the cursor's `seq`, oldest first. */
+  /** Returns at most `limit` events after `seq`, oldest first. */
   readAfter(seq: number, limit: number, filter: EventFilter = {}): AnyEvent[] {
     const { session, types, ...narrower } = filter;
     const isPlain = Object.values(narrower).every((value) => value === undefined || value === false);
@@ -202,7 +200,7 @@ export class Journal {
       values.push(...filter.types);
     }
     if (filter.within !== undefined) {
-      // A removed session has no parent any more, so its last event names it.
+      // A removed session has no parent any more, so its last event names the parent.
       const own = "(SELECT value FROM json_each(?))";
       const ofGroups = filter.groups ? ` OR (${OF_GROUP} IN ${own} AND ${OF_THIS_ONE}) OR (type = 'group.removed' AND ${WAS_MEMBER})` : "";
       where.push(`(session IN ${own} OR (type = 'session.removed' AND json_extract(data, '$.parent') IN ${own})${ofGroups})`);
@@ -227,7 +225,7 @@ export class Journal {
     return rows.map((row) => ({ ...row, data: JSON.parse(String(row.data)) }) as unknown as AnyEvent);
   }
 
-  /** The newest event of a type, or of all; of a session, or of any. */
+  /** Returns the newest event, optionally of one type or session. */
   lastOf(type?: EventType, session?: SessionId): AnyEvent | undefined {
     const wanted = Object.entries({ type, session }).flatMap(([column, value]) => (value === undefined ? [] : [{ column, value }]));
     const where = wanted.map(({ column }) => `${column} = ?`).join(" AND ");
@@ -236,7 +234,7 @@ export class Journal {
     return row && ({ ...row, data: JSON.parse(String(row.data)) } as unknown as AnyEvent);
   }
 
-  /** The last event from before the machine was started as it runs now; undefined where no daemon of this boot has said that it began. */
+  /** Returns the last event before this boot of the machine; undefined if no daemon has recorded a start in this boot. */
   lastBefore(boot: string): AnyEvent | undefined {
     return watched(this.#db, () => {
       let first: unknown;
@@ -253,8 +251,8 @@ export class Journal {
   }
 
   /**
-   * Where a reader that names `after` goes on; refuses a place beyond the end, one in what was pruned, and one in another epoch whose
-   * event is not here. Where it is, everything up to it is as the reader knows it: what was lost with that epoch came later.
+   * Returns where a reader at `after` continues. Throws for a position beyond the end, in a pruned part, or in another epoch whose event is not
+   * here. If it is here, everything up to it is as the reader knows it: what that epoch lost came later.
    */
   resolveCursor(after: { epoch: string | undefined; seq: number }): Cursor {
     if (after.epoch !== undefined && after.epoch !== this.epoch && after.epoch !== this.#epochOf(after.seq)) {
@@ -279,7 +277,7 @@ export class Journal {
     return watched(this.#db, () => this.#db.prepare("SELECT epoch FROM events WHERE seq = ?").get(seq)?.epoch);
   }
 
-  /** Resolves when something was appended after `seq`, or when the signal aborts. */
+  /** Resolves when an event was appended after `seq`, or the signal aborts. */
   async changed(seq: number, signal: AbortSignal): Promise<void> {
     if (this.#seq > seq || signal.aborted) return;
     await new Promise<void>((resolve) => {
@@ -293,7 +291,7 @@ export class Journal {
     });
   }
 
-  /** Every projected table anew from the log, in one transaction. */
+  /** Rebuilds every projected table from the log, in one transaction. */
   rebuild(): void {
     transaction(this.#db, () => {
       for (const projection of this.#projections) for (const table of projection.tables) this.#db.exec(`DELETE FROM ${table}`);

@@ -1,8 +1,8 @@
 import { NEWS_1, NEWS_2 } from "./news.ts";
 
 /**
- * The schema's history. Entry n brings a database from version n to n + 1 (`PRAGMA user_version`). An entry that has
- * been released is never edited; a change is a new entry at the end.
+ * The schema's history. Entry n migrates a database from version n to n + 1 (`PRAGMA user_version`). A released entry is never edited; a change is
+ * a new entry at the end.
  */
 export const MIGRATIONS: readonly string[] = [
   `
@@ -228,7 +228,7 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX attachments_by_session ON attachments (session, seq);
   `,
-  // Turns and answers of before are not in these tables: a digest of them is of what comes.
+  // Earlier turns and replies are not in these tables, so digests cover only new ones.
   `
   CREATE TABLE turns (
     session TEXT NOT NULL,
@@ -379,7 +379,7 @@ export const MIGRATIONS: readonly string[] = [
 
   ALTER TABLE usage ADD COLUMN groups TEXT;
   `,
-  // A message may be for a person, and then is in no session.
+  // A message to a person has no session.
   `
   CREATE TABLE messages_2 (
     id TEXT PRIMARY KEY,

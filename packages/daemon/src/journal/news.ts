@@ -1,7 +1,6 @@
 /**
- * Events of a session that a person who comes back is told of. They have an index of their own, so that a digest reads them and not the
- * thousands of changes of status in between. It is used only by a query with these very words, and so is a part of the schema: another
- * list is another constant, and another index.
+ * Events of a session that a digest reports to a returning person. Their own index lets a digest skip thousands of status changes. SQLite uses the
+ * index only for a query with exactly this text, so the text is part of the schema: a new list needs a new constant and a new index.
  */
 export const NEWS_1 =
   "'session.created', 'session.run_created', 'session.adopted', 'session.ended', 'session.restart_abandoned', 'session.limit_exceeded', 'session.replied', 'session.turn_failed', 'session.handed_over', 'message.queued', 'message.turn_started', 'message.replied', 'message.failed', 'message.cancelled', 'approval.requested', 'approval.answered', 'approval.resolved', 'checkpoint.created', 'recording.gap'";

@@ -1,6 +1,6 @@
 /**
- * From whatever is on disk to an open database of today's schema. Damage is never passed over and never ends in silence: the order of
- * looks is an unfinished restore, the condition of the database, a backup before its schema changes.
+ * Opens the database in the current schema, whatever is on disk. Damage is never ignored or hidden. Order: an unfinished restore, the condition of
+ * the database, a backup before its schema changes.
  */
 import { existsSync, readFileSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
@@ -48,7 +48,7 @@ export async function openJournalDatabase(
   return db;
 }
 
-/** The last daemon did not end in order, and the machine has been started since: the only end that may cost a sound disk its last writes. */
+/** True if the last daemon did not shut down cleanly and the machine has been restarted since: only then can a sound disk lose its last writes. */
 function machineWentDown(home: Home): boolean {
   try {
     if (!existsSync(home.daemonFile)) return false;

@@ -43,7 +43,7 @@ class Bench {
   }
 }
 
-test("every event of a session that was removed long ago goes, and what is still there stays", () => {
+test("pruning deletes every event of a session removed long ago, and none of an existing session", () => {
   const bench = new Bench();
   bench.journal.append(daemonStarted, renamed(GONE), renamed(THERE), removed(GONE));
   bench.now += 5 * DAY;
@@ -58,7 +58,7 @@ test("every event of a session that was removed long ago goes, and what is still
   expect(bench.forgotten).toEqual([GONE]);
 });
 
-test("a session removed lately keeps its events, also the old ones", () => {
+test("a recently removed session keeps its events, including old ones", () => {
   const bench = new Bench();
   bench.journal.append(renamed(GONE));
   bench.now += 30 * DAY;
@@ -67,7 +67,7 @@ test("a session removed lately keeps its events, also the old ones", () => {
   expect(bench.types()).toHaveLength(2);
 });
 
-test("a session that was removed and adopted again is there: nothing of it goes", () => {
+test("a session that was removed and adopted again keeps all its events", () => {
   const bench = new Bench();
   bench.journal.append(renamed(GONE), removed(GONE), renamed(GONE));
   bench.there.add(GONE);
@@ -76,7 +76,7 @@ test("a session that was removed and adopted again is there: nothing of it goes"
   expect([bench.types().length, bench.forgotten]).toEqual([3, []]);
 });
 
-test("many old events of a session that is there make room for one snapshot; its later ones stay", () => {
+test("many old events of an existing session are replaced by one snapshot; later events stay", () => {
   const bench = new Bench();
   for (let i = 0; i < 20; i++) bench.journal.append(renamed(THERE));
   bench.now += 20 * DAY;
@@ -85,7 +85,7 @@ test("many old events of a session that is there make room for one snapshot; its
   expect(bench.types()).toEqual([`session.renamed ${THERE}`, `session.snapshot ${THERE}`, "journal.pruned"]);
 });
 
-test("numbers are not used again, and a cursor that would miss what was pruned is refused", () => {
+test("numbers are not reused, and a cursor that would miss pruned events is refused", () => {
   const bench = new Bench();
   bench.journal.append(renamed(THERE), renamed(GONE), removed(GONE));
   bench.now += 20 * DAY;
@@ -97,7 +97,7 @@ test("numbers are not used again, and a cursor that would miss what was pruned i
   for (const seq of [0, 3, 4]) expect(bench.journal.resolveCursor({ epoch: undefined, seq }).seq).toBe(seq);
 });
 
-test("a step that fails takes nothing away", () => {
+test("a failed step deletes nothing", () => {
   const bench = new Bench();
   for (let i = 0; i < 5; i++) bench.journal.append(renamed(THERE));
   bench.now += 20 * DAY;

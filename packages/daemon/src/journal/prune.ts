@@ -1,29 +1,29 @@
 /**
- * Keeps the journal from growing for ever. Of a session that was removed before `before`, every event goes but those that tables keep rows
- * of: none is missing after a rebuild. Of a session that is still there and has many old events, those go, and a snapshot of its
- * rows is appended in the same transaction. So do old events of the daemon's own comings and goings.
+ * Keeps the journal from growing forever. For a session removed before `before`, deletes every event except those that tables depend on, so a
+ * rebuild loses nothing. For an existing session with many old events, deletes those and appends a snapshot of its rows in the same transaction.
+ * Also deletes old events without a session, such as daemon starts, if no table depends on them.
  *
- * Numbers are never used again: what is left of the old part has gaps, and `journal.pruned` says up to where. A reader with a cursor in
- * that part is refused, for it would miss what was deleted. The file does not shrink: its free pages are used for what comes.
+ * Numbers are never reused: the old part has gaps, and `journal.pruned` says up to where. A reader with a cursor in that part gets an error,
+ * because it would miss deleted events. The file does not shrink; its free pages are reused.
  */
 import type { DatabaseSync } from "node:sqlite";
 import type { EventData, Principal, SessionId } from "@holdfast/contract";
 import type { Draft, Journal } from "./journal.ts";
 
-/** In one transaction: a few milliseconds, in which nothing else can be appended. */
+/** Limits per transaction: a few milliseconds in which nothing else can be appended. */
 const SESSIONS_AT_ONCE = 50;
 const EVENTS_AT_ONCE = 2000;
 
-/** A session that is still there keeps this many: what people read, and not worth a snapshot. */
+/** An existing session keeps this many old events: people read them, and fewer are not worth a snapshot. */
 const MOST_OLD_EVENTS = 1000;
 
-/** Each says all of a workspace's conflicts: of those of one workspace, only the last counts. */
+/** Each event has all conflicts of a workspace, so only its last one counts. */
 const OUTDATED = `
   SELECT seq FROM events WHERE session IS NULL AND type = 'workspace.conflicts_changed' AND at < ? AND seq NOT IN (
     SELECT max(seq) FROM events WHERE session IS NULL AND type = 'workspace.conflicts_changed' GROUP BY json_extract(data, '$.id')
   ) LIMIT ${EVENTS_AT_ONCE}`;
 
-/** Of shared values, what was changed again since, or went with its group; of coordinators, all but a group's last. */
+/** Shared values that were changed later or removed with their group, and all but the last coordinator change of a group. */
 const SUPERSEDED = `
   SELECT e.seq FROM events e WHERE e.type IN ('group.value_shared', 'group.value_unset') AND e.at < ?1 AND (
     EXISTS (SELECT 1 FROM events l WHERE l.type IN ('group.value_shared', 'group.value_unset') AND l.seq > e.seq
@@ -36,22 +36,22 @@ const SUPERSEDED = `
     SELECT max(seq) FROM events WHERE type = 'group.coordinator_changed' GROUP BY json_extract(data, '$.group')
   ) LIMIT ${EVENTS_AT_ONCE}`;
 
-/** Whatever became of their session. */
+/** Kept types are kept regardless of their session's fate. */
 const NOT_KEPT = "type NOT IN (SELECT value FROM json_each(?))";
 
 export interface PruneOptions {
-  /** Events of before this time are old. */
+  /** Events before this time are old. */
   before: string;
   actor: Principal;
   snapshot(db: DatabaseSync, session: SessionId): EventData<"session.snapshot"> | undefined;
-  /** Whether it has a record: one that was removed may have been adopted again. */
+  /** True if the session has a record: a removed one may have been adopted again. */
   isThere(session: SessionId): boolean;
-  /** Called before the last trace of a removed session goes. */
+  /** Called before the last events of a removed session are deleted. */
   forget(session: SessionId): void;
   mostOldEvents?: number;
 }
 
-/** One step; true when there may be more to do. */
+/** Does one step; returns true if there may be more to do. */
 export function pruneEvents(journal: Journal, options: PruneOptions): boolean {
   let again = false;
   journal.rewrite((db) => {
@@ -94,7 +94,7 @@ function removedSessions(db: DatabaseSync, { before }: PruneOptions): SessionId[
     .map(({ session }) => session as SessionId);
 }
 
-/** One at a time: a snapshot of a session with many runs is large. */
+/** Returns one session at a time, because a snapshot with many runs is large. */
 function crowdedSessions(
   db: DatabaseSync,
   { before, kept, mostOldEvents = MOST_OLD_EVENTS }: PruneOptions & { kept: string },

@@ -14,7 +14,7 @@ function draft(number: number, chars: number): Draft {
   return { ...said, type: "session.renamed", data: { from: "before", name: "x".repeat(chars), more: undefined } } as Draft;
 }
 
-test("what is read from memory is what is read from disk, however much was appended, and after pruning", () => {
+test("events read from memory equal those read from disk, however many were appended, and after pruning", () => {
   const filter: fc.Arbitrary<EventFilter> = fc.record(
     {
       session: fc.constantFrom(...SESSIONS),
@@ -55,7 +55,7 @@ function forgetHalf(db: ReturnType<typeof openDatabase>, last: number): { upTo: 
   return { upTo, drafts: [draft(1, 1)] };
 }
 
-test("who reads the newest asks the database for nothing", () => {
+test("reading the newest events does not query the database", () => {
   const db = openDatabase(":memory:");
   const journal = new Journal({ db, projections: [], machineName: "box" });
   journal.append(draft(1, 1), draft(2, 1));

@@ -1,10 +1,10 @@
 /**
- * The newest events, as they would be read from the database. A dozen readers follow the journal, and all but one that came late ask for what was just
- * appended: none of them needs the database for it.
+ * The newest events, as they would be read from the database. About a dozen readers follow the journal, and except for late ones they all read the
+ * latest events, without using the database.
  */
 import type { AnyEvent, HoldfastEvent, SessionId } from "@holdfast/contract";
 
-/** Beyond these the oldest go, by number and by the characters of what they say. */
+/** Limits on the number of events and the characters of their data. */
 const MOST_EVENTS = 500;
 const MOST_CHARS = 256 * 1024;
 
@@ -17,21 +17,21 @@ interface Kept {
 export class RecentEvents {
   #kept: Kept[] = [];
   #chars = 0;
-  /** All events after this one are here. */
+  /** All events after this number are here. */
   #after: number;
 
   constructor(after: number) {
     this.#after = after;
   }
 
-  /** `text`: its data as it was written. */
+  /** `text`: the event's data as written. */
   add(head: HoldfastEvent, text: string): void {
     this.#kept.push({ head, text, event: undefined });
     this.#chars += text.length;
     if (this.#kept.length > MOST_EVENTS || this.#chars > MOST_CHARS) this.#forgetOldest();
   }
 
-  /** Those after `seq`, oldest first; undefined: not all of them are here. */
+  /** Returns events after `seq`, oldest first; undefined if not all of them are here. */
   readAfter(
     seq: number,
     limit: number,
@@ -49,7 +49,7 @@ export class RecentEvents {
     return found;
   }
 
-  /** Half of them at once: an array's first goes no sooner than all. */
+  /** Drops half at once: removing an array's first element costs as much as removing many. */
   #forgetOldest(): void {
     do {
       const gone = this.#kept.splice(0, Math.max(1, this.#kept.length >> 1));

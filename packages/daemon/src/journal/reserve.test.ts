@@ -8,7 +8,7 @@ function full(): never {
   throw Object.assign(new Error("no space left"), { code: "ENOSPC", syscall: "write" });
 }
 
-test("the reserve is given up for work that finds the disk full, once, and taken again", () => {
+test("the reserve is given up once for work that finds the disk full, and is reserved again later", () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const file = join(directory.path, "reserve");
   const reserve = new Reserve(file);

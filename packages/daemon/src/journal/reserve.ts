@@ -1,16 +1,15 @@
 /**
- * A little room on the disk, kept for facts that must not wait until somebody has made some: how a run ended, that it was stopped, that it
- * is to be forgotten. When the disk is full the file goes, and its room is theirs; when there is room again it comes back. What somebody
- * merely asks for (a new session, another name) does not get it.
+ * Reserves a little disk space for events that must not wait for free space: a run's end, a stop, a removal. On a full disk the file is deleted to
+ * make space for them; when there is space again, it is created again. Mere requests (a new session, a rename) do not get it.
  */
 import { randomBytes } from "node:crypto";
 import { existsSync, statfsSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { unwritable } from "@holdfast/contract";
 
-/** Some hundred facts. */
+/** A few hundred events. */
 const BYTES = 256 * 1024;
-/** Taken only where nobody misses it. */
+/** Reserved only if at least this much is free. */
 const PLENTY = 16 * BYTES;
 
 export class Reserve {
@@ -20,7 +19,7 @@ export class Reserve {
     this.#path = path;
   }
 
-  /** Takes the room if it is not taken and there is plenty. */
+  /** Reserves the space if it is not reserved yet and there is plenty. */
   hold(): void {
     if (existsSync(this.#path)) return;
     try {
@@ -31,7 +30,7 @@ export class Reserve {
     }
   }
 
-  /** Does the work; once more, with the reserve given up, when the disk is full. */
+  /** Does the work. On a full disk, gives up the reserve and tries once more. */
   spend<T>(work: () => T): T {
     try {
       return work();
@@ -41,7 +40,7 @@ export class Reserve {
     }
   }
 
-  /** Whether there was something to give. */
+  /** Returns true if there was a reserve to give up. */
   release(): boolean {
     try {
       unlinkSync(this.#path);

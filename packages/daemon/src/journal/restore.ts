@@ -1,10 +1,10 @@
 /**
- * Puts another database in the place of one that is damaged, missing, or not wanted any more. The order is on disk first, and stays
- * until the new database is in its place and says itself what it is; whoever dies in between finds the order and goes on with it.
+ * Replaces a database that is damaged, missing or no longer wanted. The order is written to disk first, and stays until the new database is in
+ * place and records the order's id. After a crash, the next start finds the order and continues.
  *
- * Nothing is deleted: what was there goes to damaged/<time>/. The new one is the best that can be had: what is left of the old one if
- * that is sound, else the newest good backup, or without one an empty one, and from the old one the events after it that can still be read.
- * It begins a new epoch: seq goes on from the last event that is there, and numbers that were lost are used again.
+ * Nothing is deleted: the old files are moved to damaged/<time>/. The new database is the best available: the old one if it is sound, else the
+ * newest good backup (or an empty database), plus the later events that can still be read from the old one. It starts a new epoch: `seq` continues
+ * from the last event it has, and lost numbers are used again.
  */
 import { randomUUID } from "node:crypto";
 import { constants, copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
@@ -20,19 +20,19 @@ import type { Projection } from "./journal.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { lastSeqIn, replayTail } from "./tail.ts";
 
-/** Why the database is to be replaced, and by what; `doubted` only asks for a thorough look at it. */
+/** Why to replace the database, and with what. `doubted` only requests a thorough check. */
 export interface RestoreOrder {
   id: string;
   at: string;
   why: RestoreReport["why"] | "doubted";
   what: string;
-  /** For a restore on request. */
+  /** The backup to restore on request. */
   backup: string | null;
-  /** What is there now is of another home or program: nothing is taken from it. */
+  /** The current database belongs to another home or program: nothing is taken from it. */
   isStrange?: true;
 }
 
-/** What the new database says of itself until `journal.restored` does. */
+/** The report stored in the new database until `journal.restored` is appended. */
 export type PendingReport = Omit<RestoreReport, "sessions">;
 
 const FILES = ["", "-wal", "-shm"];
@@ -44,7 +44,7 @@ export function orderRestore(home: Home, order: Omit<RestoreOrder, "id" | "at">)
   return whole;
 }
 
-/** The order that is not done yet. One that cannot be read was torn before anything was touched: it only asks for a look. */
+/** Returns the pending order. An unreadable order was torn before anything changed, so it only requests a check. */
 export function openOrder(home: Home): RestoreOrder | undefined {
   if (!existsSync(home.restoreOrder)) return undefined;
   const order = readJsonFile(home.restoreOrder) as Partial<RestoreOrder> | undefined;
@@ -97,19 +97,19 @@ export function restore(home: Home, order: RestoreOrder, how: { backups: Backups
   log(`the journal was restored (${order.what}): ${JSON.stringify(report)}`);
 }
 
-/** One file that needs no other beside it: what is still in a log would be left behind, and closing says nothing of a full disk. */
+/** Merges the log into one file: a separate log would be left behind, and closing does not report a full disk. */
 function foldLog(db: DatabaseSync): void {
   const mode = db.prepare("PRAGMA journal_mode = DELETE").get()?.journal_mode;
   if (mode !== "delete") throw new Error(`the restored database could not be merged into one file: its mode is ${mode}`);
 }
 
-/** The report of a restore whose sessions have not been looked at yet. */
+/** Returns the report of a restore whose sessions have not been examined yet. */
 export function pendingReport(db: DatabaseSync): PendingReport | undefined {
   const text = metaOf(db, "restore");
   return text === undefined ? undefined : (JSON.parse(text) as PendingReport);
 }
 
-/** True when there was something to set aside, now or before a restore that was cut short. */
+/** Returns true if there was something to set aside, now or in an interrupted restore. */
 function setAside(home: Home, aside: string): boolean {
   mkdirSync(aside, { recursive: true, mode: 0o700 });
   for (const suffix of FILES) {
@@ -118,7 +118,7 @@ function setAside(home: Home, aside: string): boolean {
   return FILES.some((suffix) => existsSync(join(aside, `holdfast.db${suffix}`)));
 }
 
-/** Nothing else was asked for: the database stays, or comes back if a restore was cut short after it had been set aside. */
+/** Keeps the database, or moves it back after an interrupted restore: only that backup was requested. */
 function refuse(home: Home, { order, aside }: { order: RestoreOrder; aside: string }): void {
   for (const suffix of FILES) {
     const moved = join(aside, `holdfast.db${suffix}`);
@@ -146,7 +146,7 @@ function chooseBase({ old, backups, ...to }: From & { old: string | undefined })
   return { backup: null, salvaged: false };
 }
 
-/** Copies a database with its log, and says whether every page of the copy is good. Its schema is brought up to date later. */
+/** Copies a database with its log, and returns true if every page of the copy is good. Its schema is updated later. */
 function tryBase(path: string, { home, fresh: copy }: { home: Home; fresh: string }): boolean {
   clear(copy);
   try {
@@ -164,7 +164,7 @@ function tryBase(path: string, { home, fresh: copy }: { home: Home; fresh: strin
     return true;
   } catch (error) {
     clear(copy);
-    // A full disk or a directory that cannot be read says nothing about the copy: better no start than one without it.
+    // A full disk or an unreadable directory says nothing about the copy: not starting is better than starting without it.
     if (!isUnusable(error)) throw error;
     log(`nothing can be restored from ${path}: ${(error as Error).message}`);
     return false;

@@ -1,16 +1,16 @@
-/** Whether a database has what the steps that it has gone through have made. */
+/** Checks that a database has everything its migrations created. */
 import { createHash } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import { unwritable } from "@holdfast/contract";
 
 const MARK = "schema";
 
-/** Going through all steps again takes milliseconds: it is done once for a database, and again when the steps are others. */
+/** Replaying all migrations takes milliseconds, so it is done once per database and list of migrations. */
 export function isMarked(db: DatabaseSync, steps: readonly string[]): boolean {
   return db.prepare("SELECT value FROM meta WHERE key = ?").get(MARK)?.value === printOf(steps);
 }
 
-/** Says that these were all of its steps; without room for that it is looked at again the next time. */
+/** Records that these migrations were checked. Without disk space, the check is repeated next time. */
 export function mark(db: DatabaseSync, steps: readonly string[]): void {
   try {
     if (!isMarked(db, steps)) db.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)").run(MARK, printOf(steps));
@@ -26,7 +26,7 @@ function printOf(steps: readonly string[]): string {
 const COLUMNS = `SELECT t.name AS "table", c.name AS "column" FROM sqlite_schema t, pragma_table_info(t.name) c
                  WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'`;
 
-/** The first table or column that it lacks; undefined: none. What it has besides does no harm. */
+/** Returns the first missing table or column, or undefined. Additional ones do no harm. */
 export function lacking(db: DatabaseSync, steps: readonly string[]): string | undefined {
   using right = new DatabaseSync(":memory:");
   for (const step of steps) right.exec(step);

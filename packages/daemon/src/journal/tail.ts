@@ -1,4 +1,4 @@
-/** What a damaged database still says that its backup does not: events after the backup's last, or all, as far as they can be read without a hole. */
+/** Recovers events from a damaged database that its backup lacks: all after the backup's last, up to the first gap. */
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { AnyEvent, EVENTS, type EventType, type HoldfastEvent, unwritable } from "@holdfast/contract";
@@ -10,13 +10,13 @@ const COLUMNS = ["seq", "epoch", "id", "type", "v", "at", "actor", "session", "m
 
 type Row = Record<string, string | number | null>;
 
-/** Appends them to `to`, each with what follows from it, and says how many they were. */
+/** Appends the events to `to`, with their projections, and returns their number. */
 export function replayTail(options: { from: string; to: DatabaseSync; projections: readonly Projection[] }): number {
   const { from, to } = options;
   const last = to.prepare("SELECT seq, id FROM events ORDER BY seq DESC LIMIT 1").get() as { seq: number; id: string } | undefined;
   const insert = to.prepare(`INSERT INTO events (${COLUMNS}) VALUES (${COLUMNS.map(() => "?")})`);
   let count = 0;
-  // What fails here is the writing, and must not pass for an old database that ends early.
+  // An error here comes from writing, and must not pass for an early end of the old database.
   for (const { row, event } of readable(from, last ?? { seq: 0, id: undefined })) {
     transaction(to, () => {
       insert.run(...COLUMNS.map((name) => row[name] ?? null));
@@ -27,7 +27,7 @@ export function replayTail(options: { from: string; to: DatabaseSync; projection
   return count;
 }
 
-/** Up to the first hole, or the first that cannot be read. */
+/** Yields events up to the first gap or unreadable one. */
 function* readable(path: string, last: { seq: number; id: string | undefined }): Generator<{ row: Row; event: HoldfastEvent }> {
   let { seq } = last;
   try {
@@ -40,18 +40,18 @@ function* readable(path: string, last: { seq: number; id: string | undefined }):
       seq++;
     }
   } catch (error) {
-    // Without room it cannot be opened, either; that says nothing about what is in it.
+    // Without disk space the database cannot be opened either; that says nothing about its content.
     if (unwritable(error) || isWithoutSharedMemory(error)) throw error;
     log(`the damaged database was readable up to event ${seq}: ${(error as Error).message}`);
   }
 }
 
-/** SQLITE_IOERR_SHMOPEN, SHMSIZE and SHMMAP: the index of its log could not be made. */
+/** SQLITE_IOERR_SHMOPEN, SHMSIZE and SHMMAP: the index of the log could not be created. */
 function isWithoutSharedMemory(error: unknown): boolean {
   return [4618, 4874, 5386].includes((error as { errcode?: number }).errcode ?? 0);
 }
 
-/** The last event that the database says it has; undefined when it cannot say. */
+/** Returns the number of the database's last event, or undefined if unreadable. */
 export function lastSeqIn(path: string): number | undefined {
   try {
     using db = openOld(path);
@@ -65,7 +65,7 @@ function openOld(path: string): DatabaseSync | undefined {
   return existsSync(path) ? new DatabaseSync(path, { readOnly: true }) : undefined;
 }
 
-/** Undefined when a field is not what it must be. */
+/** Returns undefined if a field is invalid. */
 function eventOf(row: Row): HoldfastEvent | undefined {
   const parsed = AnyEvent.safeParse({ ...row, data: JSON.parse(String(row.data)) });
   if (!parsed.success) return undefined;

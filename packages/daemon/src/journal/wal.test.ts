@@ -7,7 +7,7 @@ import { walDamage } from "./wal.ts";
 
 const FRAME = 24 + 4096;
 
-/** A log as a killed writer leaves it: `count` transactions of one row each, and none of them in the database itself. */
+/** A log left by a killed writer: `count` transactions of one row each, none of them in the database file. */
 function killedWriter(count: number): { path: string; wal: string; rows(): number } & Disposable {
   const directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const live = join(directory.path, "live.db");
@@ -35,7 +35,7 @@ function overwrite(path: string, at: number, bytes: Buffer): void {
   writeFileSync(path, content);
 }
 
-test("a log that a killed writer left is whole, and so are a missing and an empty one", () => {
+test("a killed writer's log is intact, and so are a missing and an empty log", () => {
   using writer = killedWriter(50);
   expect(statSync(writer.wal).size).toBeGreaterThan(50 * FRAME);
   expect(walDamage(writer.wal)).toBeUndefined();
@@ -44,7 +44,7 @@ test("a log that a killed writer left is whole, and so are a missing and an empt
   expect(walDamage(writer.wal)).toBeUndefined();
 });
 
-test("a log that was begun again over older frames is whole", () => {
+test("a log restarted over older frames is intact", () => {
   using writer = killedWriter(0);
   const db = new DatabaseSync(writer.path);
   for (let i = 0; i < 30; i++) db.exec(`INSERT INTO t VALUES (${i})`);
@@ -55,13 +55,13 @@ test("a log that was begun again over older frames is whole", () => {
   db.close();
 });
 
-test("a transaction that a writer did not finish is no damage", () => {
+test("an unfinished transaction is not damage", () => {
   using writer = killedWriter(20);
   truncateSync(writer.wal, statSync(writer.wal).size - 1000);
   expect(walDamage(writer.wal)).toBeUndefined();
 });
 
-test("a last frame whose page was not written any more, over an older one, is no damage; commits behind it are", () => {
+test("a last frame without its page, over an older frame, is not damage; commits after it are", () => {
   using writer = killedWriter(0);
   const db = new DatabaseSync(writer.path);
   for (let i = 0; i < 30; i++) db.exec(`INSERT INTO t VALUES (${i})`);
@@ -84,7 +84,7 @@ test.each([
   ["a page", 32 + 10 * FRAME + 24 + 100],
   ["a checksum", 32 + 10 * FRAME + 16],
   ["a salt", 32 + 10 * FRAME + 8],
-])("damage to %s in the middle costs what SQLite does not read any more, and is told", (_, at) => {
+])("damage to %s in the middle is reported with the transactions that SQLite no longer reads", (_, at) => {
   using writer = killedWriter(40);
   overwrite(writer.wal, at, Buffer.from([0xa5, 0x5a, 0xa5]));
   const told = walDamage(writer.wal) ?? "";
@@ -95,14 +95,14 @@ test.each([
   expect(lost).toBeGreaterThan(10);
 });
 
-test("damage to the last transaction is told too", () => {
+test("damage to the last transaction is reported", () => {
   using writer = killedWriter(40);
   overwrite(writer.wal, statSync(writer.wal).size - 2000, Buffer.from([0xa5, 0x5a]));
   expect(walDamage(writer.wal)).toContain("1 transaction cannot be read");
   expect(writer.rows()).toBe(39);
 });
 
-test("a damaged header hides all of it, and is told", () => {
+test("a damaged header hides the whole log and is reported", () => {
   using writer = killedWriter(40);
   overwrite(writer.wal, 17, Buffer.from([0xa5, 0x5a]));
   expect(walDamage(writer.wal)).toContain("header");

@@ -1,7 +1,7 @@
 /**
- * SQLite's write-ahead log, read without SQLite: it takes the log up to the first frame whose checksum is wrong, and says nothing of
- * what comes after. A killed writer leaves at most one unfinished transaction there, without its last frame or with half of it; commits
- * behind a bad frame were made once and are lost.
+ * Reads SQLite's write-ahead log without SQLite, which uses the log up to the first frame with a wrong checksum and silently ignores the rest. A
+ * killed writer leaves at most one unfinished transaction, without its last frame or with half of it. Commits after a bad frame were complete once
+ * and are lost.
  */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { endianness } from "node:os";
@@ -11,7 +11,7 @@ const HEADER = 32;
 const FRAME_HEADER = 24;
 const MAGIC = 0x377f0682;
 
-/** What is wrong with the log, in words; undefined when it is whole, missing, or ends as a killed writer leaves it. */
+/** Describes damage of the log. Returns undefined if it is complete, missing, or ends as a killed writer leaves it. */
 export function walDamage(path: string): string | undefined {
   let file: number;
   try {
@@ -39,7 +39,7 @@ function damageIn(file: number): string | undefined {
 
   const frame = FRAME_HEADER + pageSize;
   const salt = header.subarray(16, 24);
-  // Over older frames, a writer that is killed between a frame's header and its page leaves what looks whole in length.
+  // When overwriting older frames, a writer killed between a frame's header and its page leaves a frame of full length.
   const begunAgain = header.readUInt32BE(12) > 0;
   let broken = false;
   let lost = 0;
@@ -59,7 +59,7 @@ function damageIn(file: number): string | undefined {
 }
 
 function read(file: number, at: number, length: number): Buffer {
-  // Aligned, so that it can be seen as words.
+  // Aligned, so that it can be read as words.
   const buffer = Buffer.from(new ArrayBuffer(length));
   readSync(file, buffer, 0, length, at);
   return buffer;
@@ -87,7 +87,7 @@ class Checksum {
     this.#b = b;
   }
 
-  /** The sums are kept big-endian, whatever the words are. */
+  /** The sums are stored big-endian, regardless of the words' order. */
   equals(bytes: Buffer, at: number): boolean {
     return bytes.readInt32BE(at) === this.#a && bytes.readInt32BE(at + 4) === this.#b;
   }

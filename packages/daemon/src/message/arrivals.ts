@@ -1,6 +1,6 @@
 /**
- * Who waits for something in a mailbox. They are told when something comes into that one, not with every event of the journal: sixty-four members of a
- * group that wait would each look at every message of every other.
+ * Wakes those who wait for a message in a mailbox. Only arrivals in that mailbox wake them, not every event of the journal: otherwise sixty-four
+ * waiting members of a group would each look at every message of every other.
  */
 import type { HoldfastEvent, Principal, SessionId } from "@holdfast/contract";
 import type { Journal } from "../journal/journal.ts";
@@ -11,13 +11,13 @@ export class Arrivals {
   constructor(journal: Journal) {
     journal.followWith((event) => {
       const mailbox = mailboxOf(event);
-      // It is not written yet; whoever is told before it is looks again.
+      // The event is not written yet; a waiter looks once it is.
       if (mailbox !== null && this.#waiting.has(mailbox)) setImmediate(() => this.#tell(mailbox));
       return [];
     });
   }
 
-  /** Resolves when something may have come, or when the signal aborts. */
+  /** Resolves when something may have arrived, or when the signal aborts. */
   async in(mailbox: Principal | SessionId, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     await new Promise<void>((resolve) => {
@@ -39,7 +39,7 @@ export class Arrivals {
   }
 }
 
-/** What becomes of one may be what another waited for. */
+/** Any change to a message may be what another one waited for. */
 function mailboxOf({ type, session, data }: HoldfastEvent): Principal | SessionId | null {
   if (type === "message.queued") return session ?? data.to ?? null;
   return type.startsWith("message.") ? session : null;

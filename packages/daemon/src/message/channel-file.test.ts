@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import type { Channel } from "../agent/profile.ts";
 import { ChannelFile } from "./channel-file.ts";
 
-test("a message after one of which a full disk took half is a line of its own", () => {
+test("a message after one that a full disk cut in half gets its own line", () => {
   using place = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const home = openHome({ HOLDFAST_HOME: place.path });
   const run = { session: "aaaaaaaaaa" as SessionId, run: 1 };

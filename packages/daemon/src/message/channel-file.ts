@@ -1,4 +1,4 @@
-/** The file of a run from which its agent takes what is appended to it, a line each: its profile's channel. */
+/** The file of a run from which its agent takes messages, one per line: the channel of its profile. */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Home, runDirectory } from "@holdfast/platform";
@@ -14,7 +14,7 @@ export class ChannelFile {
     this.#channel = channel;
   }
 
-  /** Undefined: it was not put into this run. */
+  /** Undefined if this run has no channel. */
   static find(home: Home, { session, run }: RunId, channel: Channel): ChannelFile | undefined {
     const path = join(runDirectory(home, session, run), "hooks", channel.file);
     return existsSync(path) ? new ChannelFile(path, channel) : undefined;
@@ -26,7 +26,7 @@ export class ChannelFile {
 
   append(message: { id: string; text: string }): void {
     const before = this.#read();
-    // A full disk took half of the last one: what is added to that would be lost with it.
+    // A full disk left half a line: a line appended to it would be lost.
     const torn = before !== "" && !before.endsWith("\n");
     appendFileSync(this.#path, `${torn ? "\n" : ""}${this.#channel.line(message)}\n`);
   }

@@ -79,7 +79,7 @@ const anything = (check: (message: MessageRecord, now: Situation, action: Action
     { numRuns: 3000 },
   );
 
-test("no key is pressed while the agent waits for a person, has ended, or it is not known what it does (GRP-06 agents)", () => {
+test("no key is pressed while the agent waits for a person, has ended, or has an unknown status (GRP-06 agents)", () => {
   anything((_, now, action) => {
     if (!now.attention && now.process === "lives") return;
     expect(["hand over", "press enter"]).not.toContain(action.do);
@@ -87,7 +87,7 @@ test("no key is pressed while the agent waits for a person, has ended, or it is 
   expect(did(queued, { turn: null })).toBe("hold");
 });
 
-test("no turn is begun that the budget does not allow; whoever waits for it is told why", () => {
+test("no turn begins that the budget does not allow, and the sender is told why", () => {
   anything(({ state, steer }, { usedUp, turn }, action) => {
     if (usedUp !== null && state === "queued" && !(steer && turn === "working")) expect(action.do).not.toBe("hand over");
   });
@@ -98,14 +98,14 @@ test("no turn is begun that the budget does not allow; whoever waits for it is t
   });
 });
 
-test("nothing is typed over what somebody has typed, and no Enter is pressed on it (GRP-06 agents)", () => {
+test("nothing is typed over somebody's draft, and Enter is not pressed on it (GRP-06 agents)", () => {
   anything((_, now, action) => {
     if (action.do === "press enter") expect(now.composer).toBe("ours");
     if (action.do === "hand over" && now.channel === undefined) expect(now.composer).toBe("nothing");
   });
 });
 
-test("a turn is left alone unless its sender steers (GRP-06 agents)", () => {
+test("a running turn is left alone unless the sender steers (GRP-06 agents)", () => {
   anything((message, now, action) => {
     if (action.do === "hand over" && now.turn === "working") expect(message.steer).toBe(true);
   });
@@ -113,7 +113,7 @@ test("a turn is left alone unless its sender steers (GRP-06 agents)", () => {
   expect(did({ ...queued, steer: true }, { turn: "working" })).toBe("hand over");
 });
 
-test("it is typed again only when nothing of it is there and the agent, which tells of its prompts, has told of none", () => {
+test("a message is typed again only if no trace of it exists and an agent that reports prompts reported none", () => {
   anything((message, now, action) => {
     if (action.do !== "requeue" || now.channel !== undefined) return;
     expect([now.turn, now.composer, now.attempt.sawTurn, now.attempt.entered]).toEqual(["idle", "nothing", null, 0]);
@@ -121,13 +121,13 @@ test("it is typed again only when nothing of it is there and the agent, which te
   });
 });
 
-test("what is queued for one that has died waits for its next run; what it had is over", () => {
+test("a queued message to a dead agent waits for its next run; a delivered one fails", () => {
   expect(did(queued, { process: "broken" })).toBe("hold");
   expect(did(submitted, { process: "broken" })).toBe("fail");
   expect(did(queued, { process: "ended" })).toBe("fail");
 });
 
-test("every message comes to an end: none waits for ever on an idle agent that nothing happens with", () => {
+test("every message reaches an end: none waits forever on an idle agent", () => {
   anything((message, now, action) => {
     const calm = now.process !== "restarts" && now.turn === "idle" && now.attention === null && now.steadyMs >= TOLD_MS;
     const clear = ["nothing", "ours", "mixed"].includes(now.composer);
@@ -135,7 +135,7 @@ test("every message comes to an end: none waits for ever on an idle agent that n
   });
 });
 
-test("a daemon that finds a message half handed over goes on by what it sees", () => {
+test("a daemon that finds a half-delivered message continues from what it sees", () => {
   expect(did(afterRestart, { composer: "ours" })).toBe("hold");
   expect(did(afterRestart, { composer: "ours", steadyMs: FOUND_MS })).toBe("press enter");
   expect(did(afterRestart, { steadyMs: SHOWN_MS - 1 })).toBe("hold");
@@ -148,7 +148,7 @@ test("a daemon that finds a message half handed over goes on by what it sees", (
   expect(decide(afterRestart, { ...ready, sameRun: false })).toMatchObject({ do: "fail", known: false });
 });
 
-test("an Enter that was not taken is pressed once more, and then given up", () => {
+test("an Enter without effect is pressed once more, then given up", () => {
   const composer = "ours";
   const attempt = { ...ready.attempt, pasted: 1, entered: 1 };
   expect(did(submitted, { composer, attempt, steadyMs: TAKEN_MS - 1 })).toBe("hold");
@@ -156,7 +156,7 @@ test("an Enter that was not taken is pressed once more, and then given up", () =
   expect(did(submitted, { composer, attempt: { ...attempt, entered: 2 }, steadyMs: TAKEN_MS })).toBe("fail");
 });
 
-test("an agent that does not tell of its turns leaves a message injected; one that does and has not, in doubt", () => {
+test("a message to an agent that reports no turns is settled; without an expected report it fails in doubt", () => {
   const silent = { prompts: false, replies: false };
   expect(did(submitted, { tells: silent, steadyMs: TOLD_MS })).toBe("settle");
   expect(did({ ...submitted, text: "/compact" }, { steadyMs: TOLD_MS })).toBe("settle");
@@ -164,7 +164,7 @@ test("an agent that does not tell of its turns leaves a message injected; one th
   expect(did(submitted, { tells: silent, turn: "working" })).toBe("note turn");
 });
 
-test("a command of the agent's own holds nothing up once its composer is empty and it does nothing (truth 6)", () => {
+test("an agent's own command blocks nothing once the composer is empty and the agent is idle (truth 6)", () => {
   const command = { ...submitted, text: "/clear" };
   expect(did(command, { steadyMs: COMMAND_MS - 1 })).toBe("hold");
   expect(did(command, { steadyMs: COMMAND_MS })).toBe("settle");
@@ -178,7 +178,7 @@ test("a command of the agent's own holds nothing up once its composer is empty a
   expect(did(command, { steadyMs: COMMAND_MS, attempt, tells: { prompts: false, replies: false } })).toBe("note turn");
 });
 
-test("what was given into a running turn is answered when all is quiet, by what was said last (BG-06 agents)", () => {
+test("a message given into a running turn is answered by the last answer once all is quiet (BG-06 agents)", () => {
   const steered = { ...submitted, working: true };
   const attempt = { ...ready.attempt, told: "its hook told", reply: "the turn that ran" };
   expect(did(steered, { turn: "working", steadyMs: 60_000 })).toBe("hold");
@@ -187,7 +187,7 @@ test("what was given into a running turn is answered when all is quiet, by what 
   expect(did({ ...steered, state: "turn_started" }, { attempt, steadyMs: ANSWER_MS })).toBe("note reply");
 });
 
-test("a limit is waited for until it is over, for a minute where nobody said when, and nothing else is", () => {
+test("a rate limit is waited for until its end, or for a minute if that is unknown; other waits are not ended", () => {
   const now = Date.parse("2026-01-02T10:00:00Z");
   const at = (ms: number) => new Date(now + ms).toISOString();
   const limit = (until: string | null) => ({ for: "rate_limit", text: null, until }) as const;
@@ -196,20 +196,20 @@ test("a limit is waited for until it is over, for a minute where nobody said whe
   expect(limitIsOver(limit(null), { turn: "idle", since: at(-61_000), now })).toBe(true);
   expect(limitIsOver(limit(null), { turn: "idle", since: at(-1000), now })).toBe(false);
   expect(limitIsOver(limit(null), { turn: "idle", since: null, now })).toBe(false);
-  // A dialog about it may stand there, or it tries again by itself.
+  // A dialog about the limit may be open, or the agent retries on its own.
   expect(limitIsOver(limit(at(-1)), { turn: "working", since: at(-61_000), now })).toBe(false);
   expect(limitIsOver({ for: "approval", text: null, until: at(-1) }, { turn: "idle", since: at(-61_000), now })).toBe(false);
 });
 
-test("a composer that shows something else after a paste is not waited for without end, and gets no Enter", () => {
+test("a composer that shows other text after a paste gets no Enter, and is not waited for forever", () => {
   const attempt = { ...ready.attempt, pasted: 1 };
   expect(did(afterRestart, { composer: "other", attempt, steadyMs: 20_000 })).toBe("hold");
   expect(decide(afterRestart, { ...ready, composer: "other", attempt, steadyMs: 30_000 })).toMatchObject({ do: "fail", known: true });
-  // One that another daemon typed may have been submitted, and this is what came after it.
+  // If another daemon typed the message, it may have been submitted, and this text came later.
   expect(decide(afterRestart, { ...ready, composer: "other", steadyMs: 30_000 })).toMatchObject({ do: "fail", known: false });
 });
 
-test("a turn that a rate limit has ended has failed; one that waits for it has not", () => {
+test("a turn that a rate limit has ended has failed; one that waits for the limit has not", () => {
   const started = { ...queued, state: "turn_started" } as MessageRecord;
   const limited = { attention: "rate_limit", steadyMs: ANSWER_MS } as const;
   expect(decide(started, { ...ready, ...limited })).toMatchObject({ do: "fail", why: "its rate limit ended the turn", known: true });

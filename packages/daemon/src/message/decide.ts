@@ -1,53 +1,53 @@
 /**
- * What to do next with a message, from how far it has come and what is to be seen. Pure: the same for a daemon that typed it and for the one
- * that finds it half done.
+ * Decides the next step for a message from its state and the current situation. Pure: the same for a daemon that typed the message and for one that
+ * finds it half done.
  *
- * Nothing is typed and no Enter pressed while the agent waits for a person (Enter says yes in every agent we know), over what somebody
- * has begun to type, or while it is not known what the agent does. What cannot be found out is said so, and not tried again: better a message
- * that its sender looks after than one that is said twice.
+ * Nothing is typed and Enter is not pressed while the agent waits for a person (Enter says yes in every known agent), over text that somebody has
+ * begun to type, or while the agent's status is unknown. An unknown outcome is reported and not retried: a message that its sender has to check is
+ * better than one that is delivered twice.
  */
 import type { Attention, Turn, Wait } from "@holdfast/contract";
 import type { MessageRecord } from "../projection/messages.ts";
 import type { Holds } from "./whose-text.ts";
 
 export interface Situation {
-  /** It runs, is to be started, will run again by itself, if somebody resumes what nobody meant to end, or will not. */
+  /** The session runs, is not started yet, will restart, gets a next run only if a person resumes it, or has ended. */
   process: "lives" | "created" | "restarts" | "broken" | "ended";
-  /** What runs is the run in which the message was handed over. */
+  /** True if the current run is the one in which the message was handed over. */
   sameRun: boolean;
-  /** Null: unknown. */
+  /** Null if unknown. */
   turn: Turn | null;
   attention: Wait | null;
-  /** Why its budget allows no further turn: it is about to be stopped, or was. */
+  /** Why its budget allows no further turn: the session is about to be stopped, or was. */
   usedUp: string | null;
-  /** What is in the composer; `none`: there is none that takes what is typed. */
+  /** The content of the composer; `none`: no composer that takes input is visible. */
   composer: Holds;
-  /** For how long all of this has been so, as far as this daemon saw. */
+  /** How long the situation has been the same, as far as this daemon has seen. */
   steadyMs: number;
   attempt: Attempt;
-  /** What the agent can tell: the prompt that began a turn, and what it answered. */
+  /** True for each thing that the agent reports: the prompt that began a turn, and its answers. */
   tells: { prompts: boolean; replies: boolean };
-  /** Whether the agent's own channel has the message; undefined: it has none, and is typed to. */
+  /** True if the agent's own channel has the message; undefined: there is no channel, and messages are typed. */
   channel: boolean | undefined;
 }
 
-/** What this daemon did with a message, and saw since. */
+/** This daemon's actions on a message, and its observations since. */
 export interface Attempt {
-  /** How often it was put into the composer; after a restart of the daemon nobody knows. */
+  /** How often it was pasted into the composer; unknown after a restart of the daemon. */
   pasted: number;
   entered: number;
-  /** A turn was seen since, and by what; that it is the message's nobody said. */
+  /** The evidence of a turn seen since; nothing says that the turn is this message's. */
   sawTurn: string | null;
-  /** Of one that was given into a running turn: that the agent has told of it, by what. Claude does so at once, whenever its turn begins. */
+  /** For a message given into a running turn: the evidence that the agent has reported it. Claude does so at once, whenever its turn begins. */
   told: string | null;
-  /** What the agent said last since. */
+  /** The agent's last answer since. */
   reply: string | null;
   /** Why the turn failed, if nothing followed. */
   failure: string | null;
 }
 
 export type Action =
-  /** Wait for a change, or so long. `why` is for its sender, who reads the agent's name where it begins with "it" or "its". */
+  /** Wait for a change, or this long. `why` is for the sender, who reads the agent's name in place of a leading "it" or "its". */
   | { do: "hold"; why: string; againMs: number }
   | { do: "hand over" }
   | { do: "press enter" }
@@ -58,19 +58,19 @@ export type Action =
   | { do: "note reply" }
   | { do: "fail"; why: string; hint: string; known: boolean };
 
-/** After a paste the composer shows it within this; a slow machine takes its time. */
+/** The composer shows a paste within this time, even on a slow machine. */
 export const SHOWN_MS = 3000;
-/** What is found in a composer by a daemon that did not put it there must have been there for this long: an Enter may be on its way. */
+/** Text that the daemon finds in a composer but did not paste must have been there this long: an Enter may be on its way. */
 export const FOUND_MS = 700;
-/** An Enter that was taken is gone from the screen by then. */
+/** By then a message that was submitted has left the screen. */
 export const TAKEN_MS = 2500;
-/** A hook that tells of a prompt has told it by then; opencode took four seconds for the first prompt on a busy machine. */
+/** By then a hook has reported a prompt; opencode took four seconds for the first prompt on a busy machine. */
 export const TOLD_MS = 10_000;
-/** An agent that shows nothing of a command of its own after this is ready for what comes next. A turn that is told later is taken all the same. */
+/** After this time without a sign of its own command, an agent is ready for the next message. A turn that is reported later still counts. */
 export const COMMAND_MS = 1000;
-/** What shows nothing that is known says so little that it is waited for longer. */
+/** A screen that shows nothing known says so little that it gets more time. */
 const UNKNOWN_MS = 30_000;
-/** After the end of a turn, what the agent said comes within this. */
+/** The answer is reported within this time after the end of a turn. */
 export const ANSWER_MS = 3000;
 const PASTES = 3;
 const ENTERS = 2;
@@ -92,7 +92,7 @@ function decideQueued(message: MessageRecord, now: Situation): Action {
   if (now.process === "ended") return failed("the session has ended", "start it again, and send it again", true);
   if (now.process === "created") return hold("the session has not been started", 3_600_000);
   if (now.process === "restarts") return hold("the session has ended and will be started again");
-  // What ends that is told.
+  // The end of this state is reported.
   if (now.process === "broken") return hold("the session has ended; its next run gets the message", 3_600_000);
   if (now.attention) return hold(waitsFor(now.attention));
   if (now.turn === null) return hold("its status is not known");
@@ -118,14 +118,14 @@ function decideInjecting(message: MessageRecord, now: Situation): Action {
       ? hold("the message is being typed", 100)
       : failed("somebody typed at the same time; it was not submitted", CLEAR, true);
   }
-  // Nobody knows whose it is, and all that comes after it waits.
+  // Nobody knows whose text it is, and all later messages wait.
   if (composer === "other" && steadyMs >= UNKNOWN_MS)
     return failed("the composer's text is not what was typed; Enter was not pressed", CLEAR, attempt.pasted > 0);
   if (composer === "none" || composer === "other" || now.turn === null)
     return hold("the message is being typed", attempt.pasted > 0 ? 50 : 500);
   if (steadyMs < SHOWN_MS) return hold("the message is being typed", attempt.pasted > 0 ? 50 : 250);
   if (now.turn === "working" && message.working) return hold("the message is being typed");
-  // Nothing is there of it. Was it submitted, the agent would have told, if it can and nobody else's turn hides it.
+  // No trace of the message. If it had been submitted, the agent would have reported it, if it can and no other turn hides it.
   const untold = !now.tells.prompts || message.working || attempt.sawTurn !== null || now.turn === "working";
   if (untold)
     return steadyMs < TOLD_MS ? hold("the message is being typed", 500) : failed("the message may have been typed, or not", LOOK, false);
@@ -160,11 +160,11 @@ function decideInjected(message: MessageRecord, now: Situation): Action {
   return failed("the message was submitted, but no turn began with it", LOOK, false);
 }
 
-/** Given into a running turn, it may be answered with that one or with one of its own right after: the last answer is its answer. */
+/** A message given into a running turn may be answered by that turn or by its own turn right after: the last answer counts. */
 function decideStarted(now: Situation): Action {
   if (now.process !== "lives" || !now.sameRun)
     return failed("its run ended before it answered", "read its output: holdfast logs NAME", true);
-  // A limit that it waits for in the middle of a turn it sees to itself.
+  // In the middle of a turn, the agent handles a rate limit itself.
   const limited = now.turn === "idle" && now.attention === "rate_limit";
   if (limited && now.steadyMs >= ANSWER_MS)
     return failed("its rate limit ended the turn", "send it again later: holdfast ls shows when", true);
@@ -179,12 +179,12 @@ export function turnFailed(why: string): string {
   return `its turn failed: ${why}`;
 }
 
-/** A limit of which nobody said when it ends is tried after this: a turn that fails by it says so to its sender. */
+/** After this time a rate limit without a known end is tried: a turn that fails because of it is reported to the sender. */
 const UNTIMED_MS = 60_000;
 
 /**
- * Whether nothing is to be waited for any more though the agent still says so: after a limit its composer takes the next prompt, and nothing
- * else ends that. One in whose middle it is (`working`) it sees to itself.
+ * True if a rate limit is over although the agent still shows it: its composer takes the next prompt, and nothing else ends the wait. In the middle
+ * of a turn (`working`) the agent handles the limit itself.
  */
 export function limitIsOver(
   { for: what, until }: Attention,
@@ -195,7 +195,7 @@ export function limitIsOver(
   return since !== null && now >= Date.parse(since) + UNTIMED_MS;
 }
 
-/** Agents take what begins so for themselves. */
+/** Agents treat such text as their own command. */
 export function isCommand(text: string): boolean {
   return /^[/!#]/.test(text.trim());
 }

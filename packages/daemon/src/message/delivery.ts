@@ -1,12 +1,12 @@
 /**
- * Hands messages over to agents: for each session one at a time, in the order they were sent. What is done next is decided by decide.ts from what the
- * journal says of the message and what is to be seen now; nothing else is remembered across a restart of the daemon.
+ * Hands messages over to agents: for each session one at a time, in the order they were sent. decide.ts chooses the next step from the message's
+ * state in the journal and the current situation; nothing else survives a restart of the daemon.
  *
- * `message.injecting` is in the journal before the first key, `message.injected` after the Enter. What the agent's hooks tell is turned into
- * receipts in the transaction that takes it (receipts.ts).
+ * `message.injecting` is in the journal before the first key, `message.injected` after the Enter. Hook signals become receipts in the transaction
+ * that takes them (receipts.ts).
  *
- * Driven by what arrives: a message, a look at the screen, a word of a hook, the end of a run. One timer for all sessions with open messages,
- * none without any.
+ * Driven by arriving input: a message, a look at the screen, a hook signal, the end of a run. One timer for all sessions with open messages, none
+ * without any.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type EventData, type HostName, hasEnded, isRunning, type Screen, type SessionId } from "@holdfast/contract";
@@ -46,15 +46,15 @@ import { remembers } from "./remembers.ts";
 import { asTyped } from "./same-words.ts";
 import { whoseText } from "./whose-text.ts";
 
-/** Between a paste and its Enter, where the profile says nothing. */
+/** Pause between a paste and its Enter, if the profile sets none. */
 const ENTER_AFTER_MS = 100;
-/** For so long whoever else types waits for a paste to be shown. */
+/** How long other typists wait for a paste to be shown. */
 const TYPING_MS = 5000;
-/** What cannot be written, or seen, is tried again. */
+/** Retries after a failed write or read. */
 const AGAIN_MS = 2000;
 
 const CHANGES = new Set(["message.queued", "message.readdressed", "session.ended", "session.started", "session.restart_abandoned"]);
-/** After these nothing of a message needs to be remembered. */
+/** After these events nothing about a message needs to be remembered. */
 const ENDS = new Set(["message.replied", "message.failed", "message.settled", "message.cancelled", "message.read"]);
 
 interface Seen {
@@ -78,7 +78,7 @@ export class Delivery implements Disposable {
   readonly #attempts = new Map<string, Attempt>();
   readonly #seen = new Map<string, Seen>();
   readonly #reasons = new Map<string, string>();
-  /** Sessions that are being seen to; true: once more. */
+  /** Sessions being handled; true: handle once more. */
   readonly #busy = new Map<SessionId, boolean>();
   readonly #timer = new Looks((session) => this.#see(session as SessionId));
   readonly #end = new AbortController();
@@ -109,7 +109,7 @@ export class Delivery implements Disposable {
     options.status.followWith(this.#follow);
   }
 
-  /** Once it is known what runs and what the hooks have told meanwhile. */
+  /** Called once it is known which sessions run and what their hooks have reported meanwhile. */
   begin(): void {
     for (const session of this.#messages.waiting()) this.#see(session);
     void this.#followJournal();
@@ -120,14 +120,14 @@ export class Delivery implements Disposable {
     this.#timer[Symbol.dispose]();
   }
 
-  /** Whether what is said to it gets receipts: its screen and its composer can be read. */
+  /** True if messages to it get receipts: its screen and its composer can be read. */
   delivers({ agent, kind }: Pick<SessionRecord, "agent" | "kind">): boolean {
     if (kind === "conversation") return true;
     const profile = this.#profiles.find(agent);
     return profile?.composer !== undefined && profile.screen !== undefined && !profile.untested;
   }
 
-  /** Why a message is where it is. */
+  /** Why a message is in its current state. */
   reasonOf(id: string): string | null {
     return this.#reasons.get(id) ?? null;
   }
@@ -154,8 +154,8 @@ export class Delivery implements Disposable {
   };
 
   /**
-   * Of what was given into a running turn nobody tells when it is answered, nor does an agent that writes its words down: what was told last, once
-   * all is quiet, is the answer.
+   * No signal says when a message that was given into a running turn is answered, nor does an agent that only writes files: the last answer, once all
+   * is quiet, counts.
    */
   #noteWords(message: SessionMessage, signal: Signal, run: number): void {
     const isOwn = signal.written === true && isStarted(message, run) && isOf(message, signal);
@@ -173,7 +173,7 @@ export class Delivery implements Disposable {
     }
   }
 
-  /** What is handed over, by the name that its sender has now. */
+  /** The text to hand over, with the sender's current name. */
   said({ id, nonce, from, text, addition, group, role }: Said): string {
     const session = sessionOf(from);
     const heading = session && { id, nonce, name: this.#queries.get(session)?.name ?? session, group, role };
@@ -197,7 +197,7 @@ export class Delivery implements Disposable {
   }
 
   #see(session: SessionId): void {
-    // What is said to a conversation is not typed.
+    // Messages to a conversation are not typed.
     if (this.#end.signal.aborted || this.#queries.get(session)?.kind === "conversation") return;
     if (this.#busy.has(session)) {
       this.#busy.set(session, true);
@@ -222,7 +222,7 @@ export class Delivery implements Disposable {
         await this.#advance(message);
         const now = this.#find(message.id);
         if (now?.session !== session) continue;
-        // One that waits for the end of the turn is overtaken by one that does not; else what follows waits until this one is accounted for.
+        // A steering message overtakes one that waits for the end of the turn. Otherwise later messages wait until this one is accounted for.
         if (now?.state === "queued" && !now.steer) onlySteering = true;
         else if (now?.open && now.state !== "turn_started") break;
       }
@@ -232,7 +232,7 @@ export class Delivery implements Disposable {
     }
   }
 
-  /** What nothing can be handed over to safely reads what waits for it, while it is there. */
+  /** A session to which nothing can be handed over safely reads its mailbox itself; once it has ended, its messages fail. */
   #giveUpUnread(record: SessionRecord): void {
     const { id: session, status, restartAt } = record;
     if (!hasEnded(status) || restartAt !== null || waitsForNextRun(record)) return;
@@ -246,11 +246,11 @@ export class Delivery implements Disposable {
     return this.#messages.get(id) as SessionMessage | undefined;
   }
 
-  /** Until it has to wait for something. */
+  /** Advances the message until it has to wait. */
   async #advance(message: SessionMessage): Promise<void> {
     for (let now: SessionMessage | undefined = message; now?.open && !this.#end.signal.aborted; now = this.#find(message.id)) {
       const action = decide(now, await this.#look(now));
-      // Meanwhile it may have gone on to another coordinator, or wait for one.
+      // Meanwhile the message may have moved to another coordinator, or wait for one.
       if (this.#find(message.id)?.session !== message.session || !this.#messages.isInLine(message.id)) return;
       if (action.do === "hold") {
         this.#reasons.set(now.id, action.why);
@@ -291,7 +291,7 @@ export class Delivery implements Disposable {
     }
   }
 
-  /** Turns that were over when the message was handed over, and of which nothing was told since. */
+  /** Ends turns that were over when the message was handed over, and that nothing has reported since. */
   #endedBefore(message: SessionMessage): Draft[] {
     const run = message.run ?? 0;
     if (message.working) return [];
@@ -304,19 +304,19 @@ export class Delivery implements Disposable {
       });
   }
 
-  /** Looks once more when it is its turn to type: meanwhile anything may have come up. */
+  /** Looks again when it is its turn to type: the situation may have changed. */
   async #handOver(message: SessionMessage): Promise<void> {
     await this.#typing.inTurn(message.session, async () => {
       const now = await this.#look(message);
       if (decide(message, now).do !== "hand over") return;
       const { record, run, host, profile } = this.#placeOf(message);
-      // While its screen was asked for, somebody may have read it, taken it back, or waited too long for it.
+      // While the screen was read, the message may have been read, cancelled or expired.
       this.#expiry.look();
       const current = this.#find(message.id);
       if (!record || !run || !host || current?.state !== "queued" || current.session !== message.session) return;
       if (!this.#messages.isInLine(message.id)) return;
       const via = (now.channel !== undefined && profile?.channel?.name) || "typed";
-      // What was told counts, not a last frame of a spinner.
+      // The agent's report counts, not a last frame of a spinner.
       const working = this.#queries.get(message.session)?.standing?.turn === "working";
       const data = { id: message.id, run: run.run, via, working };
       this.#journal.append({ type: "message.injecting", actor: DAEMON, session: message.session, data });
@@ -334,7 +334,7 @@ export class Delivery implements Disposable {
     });
   }
 
-  /** As soon as what was pasted is to be seen where it belongs. Without that no Enter. */
+  /** Presses Enter as soon as the paste is visible in the composer, and not without that. */
   async #submit(id: string): Promise<void> {
     const until = performance.now() + TYPING_MS;
     while (performance.now() < until && !this.#end.signal.aborted) {
@@ -347,7 +347,7 @@ export class Delivery implements Disposable {
     }
   }
 
-  /** The last look is right before the key. */
+  /** Looks once more right before the key. */
   async #pressEnter({ id }: SessionMessage): Promise<void> {
     const message = this.#find(id);
     if (!message) return;
@@ -367,10 +367,10 @@ export class Delivery implements Disposable {
     const { record, run, host, profile } = this.#placeOf(message);
     const lives = record && isRunning(record.status) && run;
     const screen = lives ? await host?.screen(run).catch(() => undefined) : undefined;
-    // What was told while the screen came counts.
+    // Reports that arrived while the screen was read count.
     const { standing, restartAt, statusAt: since = null } = this.#queries.get(message.session) ?? {};
     const shown = screen && profile?.screen ? readScreen(profile.screen, screen)?.claim : undefined;
-    // Nothing is handed over to what shows nothing that is known, whatever was known of it before.
+    // Nothing is handed over to an agent whose screen shows nothing known, whatever was known before.
     const isHidden = message.state === "queued" && shown === undefined;
     const turn = standing?.turn && shown?.turn === "working" ? "working" : isHidden ? null : (standing?.turn ?? null);
     const waits = standing?.attention ?? shown?.attention ?? null;
@@ -397,8 +397,8 @@ export class Delivery implements Disposable {
   }
 
   /**
-   * Hooks that were put in may be turned off by the user's own settings: they count once they have told something. What they told of the message
-   * outlives the daemon; the evidence of the status does not.
+   * The user's own settings may turn off injected hooks: hooks count once they have reported something. Their report on the message survives the
+   * daemon; the status evidence does not.
    */
   #tells(message: SessionMessage): Situation["tells"] {
     const record = this.#queries.get(message.session);
@@ -425,7 +425,7 @@ export class Delivery implements Disposable {
     message: SessionMessage,
     { record, profile, screen }: { record: SessionRecord | undefined; profile: Profile | undefined; screen: Screen | undefined },
   ): Situation["composer"] {
-    // Without paste marks each line would be submitted by itself.
+    // Without paste marks each line would be submitted separately.
     if (!profile?.composer || !screen?.bracketedPaste) return "none";
     if (message.state === "queued" && record && !remembers(record, profile.conversation?.shows, screen)) return "none";
     return whoseText(readComposer(profile.composer, screen), this.said(message));

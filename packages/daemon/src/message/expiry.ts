@@ -1,13 +1,13 @@
 /**
- * Messages that are to be handed over within a time, or not at all. What has expired and still waits fails, by the clock that nobody sets where it
- * is known; whoever is about to hand one over asks first. One timer, for the next that expires.
+ * Fails queued messages that have expired, by a monotonic clock if known. Whoever is about to hand a message over checks first. One timer, for the
+ * next message that expires.
  */
 import { msSince } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
 import type { MessageQueries, MessageRecord } from "../projection/messages.ts";
 
-/** A clock may be set, and a timer is no longer than this anyway. */
+/** The clock may be set, so no timer is longer than this. */
 const LONGEST_MS = 3_600_000;
 
 export class Expiry implements Disposable {
@@ -26,7 +26,7 @@ export class Expiry implements Disposable {
     clearTimeout(this.#timer);
   }
 
-  /** Fails what has expired, and waits for what will. */
+  /** Fails expired messages, and sets the timer for the next one. */
   look(): void {
     if (this.#over) return;
     const waiting = this.#messages.expiring();

@@ -1,6 +1,6 @@
 /**
- * Messages to groups. That something was said to a group, and what each of its members is told, is one transaction; from there on each copy goes
- * its own way, as any message to that session: the mailbox of an agent that works, the hands of one that is idle, or nobody's until it is read.
+ * Messages to groups. The group message and the copies for its members are one transaction. From there on each copy is handled like any message to
+ * that session: it waits in the mailbox of a working agent, is handed to an idle one, or waits until it is read.
  */
 import { type GroupMessage, HoldfastError, type Message, newSessionId, type Principal, type SessionId } from "@holdfast/contract";
 import type { Draft, Journal } from "../journal/journal.ts";
@@ -31,7 +31,7 @@ export class GroupMessages {
     copies: MessageQueries;
     messages: Messages;
     expiry: Expiry;
-    /** There is something to hand over to it. */
+    /** Called when there is something to hand over to a session. */
     attend(session: SessionId): void;
   }) {
     this.#journal = options.journal;
@@ -50,7 +50,7 @@ export class GroupMessages {
   ): GroupMessage {
     const path = this.#groups.resolve(group);
     const { text, actor } = said;
-    // Whoever did not hear the reply asks again.
+    // A sender that missed the reply asks again.
     const known = this.#log.get(id);
     if (known && known.group === path && known.text === text) return this.#view(known);
     if (known || this.#copies.get(id)) {
@@ -73,7 +73,7 @@ export class GroupMessages {
     return this.get(id);
   }
 
-  /** Its members that are alive, or those of them that are named, are told what the group is for. */
+  /** Tells the group's goal to its live members, or to the named ones among them. */
   tellGoal({ group, goal, actor, to }: { group: string; goal: string; actor: Principal; to?: readonly SessionId[] }): void {
     const text = `The goal of the group "${group}" is now:\n\n${goal}`;
     const sender = sessionOf(actor);
@@ -95,23 +95,25 @@ export class GroupMessages {
     });
   }
 
-  /** The group that something was said to under this id. */
+  /** The group that got the message with this id. */
   groupOf(id: string): string | undefined {
     return this.#log.get(id)?.group;
   }
 
-  /** What was said to it, and by its members to each other; the newest `limit`, oldest first. `among`: the only members whose words to each other are told. */
+  /**
+   * Messages to the group and between its members; the newest `limit`, oldest first. `among`: includes direct messages only between these members.
+   */
   list(group: string, limit: number, among?: ReadonlySet<SessionId>): GroupMessage[] {
     const path = this.#groups.resolve(group);
     const all = this.#groups.membersBelow(path).map(({ session }) => session);
     const members = among ? all.filter((session) => among.has(session)) : all;
-    // What answers something that was said to the group stands there.
+    // Answers to a group message are listed with it.
     const direct = this.#copies.direct(members, limit).filter(({ thread }) => this.#log.get(thread)?.group !== path);
     const said = [...this.#log.list(path, limit).map((each) => this.#view(each)), ...direct.map(({ id }) => this.#directView(path, id))];
     return said.sort((a, b) => a.at.localeCompare(b.at)).slice(-limit);
   }
 
-  /** Each once, in however many of the groups below it is; nobody hears themselves. */
+  /** Each member once, however many groups below it is in; never the sender. */
   #others(path: string, actor: Principal): SessionId[] {
     const sender = sessionOf(actor);
     const others = this.#groups.membersBelow(path).filter(({ session, ended }) => !ended && session !== sender);

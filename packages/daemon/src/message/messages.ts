@@ -1,9 +1,10 @@
 /**
- * The verbs on messages. A message is in the journal before it is acknowledged, in the mailbox of a session or of a person. An agent whose screen can
- * be read, or that is talked to in a protocol, is given it when it is safe (delivery.ts, conversation/); everybody else reads what waits for them.
- * Only a person, or a session that it descends from, has text typed at once into what cannot be given a message; nothing is promised of that.
+ * The operations on messages. A message is in the journal before it is acknowledged, in the mailbox of a session or a person. An agent whose screen
+ * can be read, or that uses a protocol, gets it when it is safe (delivery.ts, conversation/); everybody else reads their mailbox. Into a session that
+ * cannot be given messages, text is typed at once, but only for a person or an ancestor of the session, and without receipts.
  *
- * Reading and handing over cannot both take a message: each writes, without waiting for anything since it looked, that it is no longer queued.
+ * Reading and handing over cannot both take a message: each writes that the message is no longer queued, without waiting for anything after its
+ * check.
  */
 import {
   HoldfastError,
@@ -36,7 +37,7 @@ import { asTyped } from "./same-words.ts";
 
 export type Reached = "injected" | "turn_started" | "replied";
 
-/** What somebody says. */
+/** A message to be sent. */
 export interface Saying {
   text: string;
   id?: string | undefined;
@@ -47,7 +48,7 @@ export interface Saying {
 
 type Thread = { replyTo?: string; thread?: string };
 
-/** Who reads what waits for them. */
+/** The reader of a mailbox. */
 export type Reader = { session: SessionId } | { person: Principal };
 
 const ORDER: readonly MessageState[] = ["queued", "injecting", "injected", "turn_started", "replied"];
@@ -71,13 +72,13 @@ export class Messages {
     messages: MessageQueries;
     sessions: Sessions;
     delivery: Delivery;
-    /** There is something to hand over to it: sooner than the journal tells it. */
+    /** Called when there is something to hand over, before the journal announces it. */
     attend(session: SessionId): void;
     expiry: Expiry;
     people: People;
-    /** What was said to groups. */
+    /** Messages to groups. */
     log: GroupMessageQueries;
-    /** What an agent near a limit of its budget is to be told with the next words to it; since which fact. */
+    /** A note for an agent near a limit of its budget, sent with its next message; and the event since when it applies. */
     nearLimit(record: SessionRecord): { words: string; since: number } | null;
   }) {
     this.#journal = options.journal;
@@ -104,7 +105,7 @@ export class Messages {
       const { session, ...typed } = await this.#sessions.terminals.send(record.id, { text, enter: true, force: false, actor });
       return { session, message: null, typed };
     }
-    // Whoever did not hear the reply asks again, whatever has become of it since.
+    // A sender that missed the reply asks again, whatever has happened to the message since.
     if (!this.#isKnown(id, text, { session: record.id })) {
       refuseEnded(record);
       checkText(text);
@@ -113,7 +114,7 @@ export class Messages {
     return { session: this.#sessions.brief(record.id), message: this.get(id), typed: null };
   }
 
-  /** It waits until they read it. */
+  /** The message waits until the person reads it. */
   sendToPerson(person: string, { id = newSessionId(), ...said }: Saying): Message {
     const to = this.#people.find(person, sessionOf(said.actor));
     if (!this.#isKnown(id, said.text, { person: to })) {
@@ -123,7 +124,7 @@ export class Messages {
     return this.get(id);
   }
 
-  /** Nothing tells what it does with a message; and whoever sends it could type there as well. */
+  /** True if the session reports nothing about messages, and the sender could type there as well. */
   isTypedAtOnce(id: SessionId, { actor, replyTo }: Pick<Saying, "actor" | "replyTo">): boolean {
     const record = this.#queries.get(id);
     if (!record || this.#delivery.delivers(record) || replyTo !== undefined) return false;
@@ -143,7 +144,7 @@ export class Messages {
     return this.#messages.countUnread(reader);
   }
 
-  /** Once it has come that far or can come no further, or when the time is over. */
+  /** Resolves once the message has reached that state, can get no further, or the time is over. */
   async reached(id: string, options: { until: Reached; signal: AbortSignal }): Promise<Message> {
     for (;;) {
       const { seq } = this.#journal.cursor;
@@ -155,7 +156,7 @@ export class Messages {
     }
   }
 
-  /** What waits for whoever asks, which from then on was handed over; `signal`: until when to wait for something. */
+  /** Reads the waiting messages, which then count as handed over; `signal` ends the wait for one. */
   async read(
     reader: Reader,
     options: { read?: string | undefined; limit: number; actor: Principal; signal: AbortSignal; isGone(): boolean },
@@ -198,7 +199,10 @@ export class Messages {
     return this.get(id);
   }
 
-  /** After a restore of the journal: what it says of open messages is of an earlier time, and much may have been said since. A person reads one twice at worst. */
+  /**
+   * After a restore of the journal, the state of open messages is outdated: they may have been delivered since. A person reads a message twice at
+   * worst.
+   */
   doubtAll(): Draft[] {
     const data = {
       why: "the journal was restored to an earlier time; the message may have been delivered since",
@@ -211,7 +215,7 @@ export class Messages {
       .map(({ id, session }) => ({ type: "message.failed", actor: DAEMON, session, data: { id, ...data } }));
   }
 
-  /** Sent again with the same id, it is the same message; another under that id is refused. */
+  /** The same message sent again with the same id is the same message; a different one with that id is refused. */
   #isKnown(id: string, text: string, to: Reader): boolean {
     const known = this.#messages.get(id);
     if (this.#log.get(id) || (known && !(isFor(known, to) && known.text === text))) {
@@ -220,7 +224,7 @@ export class Messages {
     return known !== undefined;
   }
 
-  /** What it answers is answered by the same fact. */
+  /** Queues the message and answers the one that it replies to, in one transaction. */
   #queue(
     { id, text, replyTo, expiresMs, actor }: Saying & { id: string },
     { session, data }: { session: SessionId | null; data: { steer: boolean; addition?: string; to?: Principal } },
@@ -232,7 +236,7 @@ export class Messages {
     if (expiresMs !== undefined) this.#expiry.look();
   }
 
-  /** The thread of what is answered, and what follows for that: of a message to a group, for the sender's own copy. */
+  /** The thread of the answered message, and the events that follow for it; for a group message, for the sender's own copy. */
   answering(replyTo: string | undefined, answer: { by: string; reply: string; actor: Principal }): { thread: Thread; facts: Draft[] } {
     if (replyTo === undefined) return { thread: {}, facts: [] };
     const toAll = this.#log.get(replyTo);
@@ -242,7 +246,7 @@ export class Messages {
     return { thread: { replyTo, thread }, facts: answered ? answers(answered, answer) : [] };
   }
 
-  /** What follows the first words to it, and the next ones once a limit of its budget is near. */
+  /** Notes that follow an agent's first message, and its next one once a limit of its budget is near. */
   additionFor(record: SessionRecord, text: string): { addition?: string } {
     if (!this.#delivery.delivers(record)) return {};
     const isFirst = record.turns === 0 && !this.#messages.wasSpokenTo(record.id);
@@ -252,7 +256,7 @@ export class Messages {
     return addition === "" ? {} : { addition };
   }
 
-  /** A conversation that was cleared, or begun again, has forgotten its role. */
+  /** A conversation that was cleared or started again has forgotten its role. */
   #roleAgain({ id, kind, turns, conversation, conversations }: SessionRecord): string | null {
     const current = conversations.find((each) => each.id === conversation);
     const isNew = kind === "conversation" && turns > 0 && conversations.length > 1 && current?.turns === 0;
@@ -297,13 +301,13 @@ export class Messages {
     return state === "queued" && record !== undefined && waitsForNextRun(record);
   }
 
-  /** Whoever has read it may say something to it later, while they are there. */
+  /** A reader may still answer later, while the session exists. */
   #mayBeAnswered({ state, via, session }: Pick<MessageRecord, "state" | "via" | "session">): boolean {
     if (state !== "injected" || via !== "read") return false;
     return session === null || !hasEnded(this.#queries.get(session)?.status ?? "lost");
   }
 
-  /** A session by its name now. */
+  /** A session is shown by its current name. */
   nameOf(principal: Principal): string {
     const session = sessionOf(principal);
     return session === undefined ? principal : (this.#queries.get(session)?.name ?? session);
@@ -334,7 +338,7 @@ export class Messages {
   }
 }
 
-/** Why what is said to a conversation is not handed over yet. */
+/** Why a message to a conversation is not handed over yet. */
 const TALK_WAITS: Readonly<Partial<Record<SessionStatus, string>>> = {
   starting: "it is starting",
   working: "it is working; the message is delivered when the turn ends",
@@ -346,8 +350,8 @@ function isFor({ session, principal }: MessageRecord, to: Reader): boolean {
 }
 
 /**
- * That whom a message was for has answered it, where nothing else would tell: it was read, or handed over to what tells no more. Whoever answers
- * what still waits has seen it, by listing it.
+ * Records the recipient's answer where nothing else would: the message was read, or was handed over to an agent that reports nothing more. An answer
+ * to a queued message means that it was read in a listing.
  */
 function answers(message: MessageRecord, { actor, ...answer }: { by: string; reply: string; actor: Principal }): Draft[] {
   const { id, session, principal, state, open } = message;
@@ -376,7 +380,7 @@ function refuseEnded({ name, status, kind, restartAt, budgetExceeded: spent }: S
 }
 
 export function checkText(text: string): void {
-  // A lone Enter could say yes to something.
+  // A lone Enter could confirm something.
   if (asTyped(text).trim() === "") throw new HoldfastError("usage", "the message has only control characters");
   if (text.length <= LONGEST_MESSAGE) return;
   throw new HoldfastError("usage", "a message to an agent has at most a million characters", {

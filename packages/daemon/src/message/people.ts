@@ -1,4 +1,4 @@
-/** Persons who can be left a message: those who can come in and read it. */
+/** Persons who can get a message: those who have access and can read it. */
 import { HoldfastError, type Principal, type Scope, type SessionId } from "@holdfast/contract";
 import { osUser } from "../access/principal.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
@@ -12,7 +12,7 @@ export class People {
     this.#scopeOf = options.scopeOf;
   }
 
-  /** `user:NAME`, `token:NAME`, or `owner`: whose session `asking` is, else whose home this is. */
+  /** `user:NAME`, `token:NAME`, or `owner`: the owner of the session `asking`, else of this home. */
   find(person: string, asking: SessionId | undefined): Principal {
     const principal = person === "owner" ? this.#ownerOf(asking) : (person as Principal);
     if (isPerson(principal) && this.#scopeOf(principal) !== undefined) return principal;
@@ -21,7 +21,7 @@ export class People {
     });
   }
 
-  /** A session that was started by another is its owner's. */
+  /** A session started by another one belongs to that one's owner. */
   #ownerOf(session: SessionId | undefined): Principal {
     const seen = new Set<SessionId>();
     for (let id = session; id !== undefined && !seen.has(id); ) {
@@ -39,7 +39,7 @@ function isPerson(principal: string): boolean {
   return /^(user|token):\S+$/.test(principal);
 }
 
-/** The session that a principal is, if it is one. */
+/** The session behind a principal, if it is one. */
 export function sessionOf(principal: Principal): SessionId | undefined {
   return /^session:(.+)$/.exec(principal)?.[1] as SessionId | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * The receipts that an agent's own words are proof of, as events for the transaction in which those words are taken: a prompt that began a
- * turn, an answer that ended one. Pure.
+ * Receipts that follow from an agent's own report, as events for the transaction that takes the report: a prompt that began a turn, an answer that
+ * ended one. Pure.
  */
 import { DAEMON } from "../access/principal.ts";
 import { whateverItsName } from "../agent/heading.ts";
@@ -12,17 +12,17 @@ import { asShown } from "./same-words.ts";
 
 export interface Told {
   run: number;
-  /** The open ones of the session, and those that were given up in doubt. */
+  /** The open messages of the session, and those that failed in doubt. */
   messages: readonly MessageRecord[];
-  /** Such a signal carries the answer, if there is one; others that end a turn tell of an interrupt. */
+  /** True if this kind of signal carries the answer; other signals that end a turn report an interrupt. */
   answers: boolean;
-  /** What was handed over. */
+  /** The text that was handed over. */
   said(message: MessageRecord): string;
-  /** What the agent answered last since one was given into a running turn; null: nothing, so that turn has not ended. */
+  /** The agent's last answer since the message was given into a running turn; null: none, so that turn has not ended. */
   answerSince(message: MessageRecord): string | null;
-  /** Why its turn failed, by what it wrote down itself. */
+  /** Why its turn failed, according to the agent's own files. */
   failureSince(message: MessageRecord): string | null;
-  /** No turn ran before the signal, as far as is known. */
+  /** True if no turn is known to have run before the signal. */
   atRest: boolean;
 }
 
@@ -35,7 +35,7 @@ export function receiptsOf(signal: Signal, told: Told): Draft[] {
   return ending.map((message) => ended(message, signal, run));
 }
 
-/** What it wrote down of a turn that runs may not be its last word. */
+/** In a running turn, the agent's own files may not have its last answer yet. */
 function writtenDown(signal: Signal, { run, messages, answerSince, failureSince }: Told): Draft[] {
   const own = messages.filter((message) => isStarted(message, run) && isOf(message, signal));
   if (signal.interrupted) return own.map(interrupted);
@@ -46,21 +46,21 @@ function promptTold(signal: Signal, prompt: string, { run, messages, said, answe
   const isIts = (each: MessageRecord) => isHandedOver(each, run) && isSame(said(each), prompt) && !isOlder(signal, each);
   const message = messages.find((each) => isIts(each) && !isTooLate(signal, each));
   const receipts = message ? turnStarted(message, { run, evidence: evidenceOf(signal), turn: signal.turn }) : [];
-  // What is told in the middle of another turn has been taken, and no more: when its own begins, if it has one, is told by nobody.
+  // A prompt reported during another turn has only been taken: nothing reports when its own turn begins, if it has one.
   if (message?.working && !signal.written && answerSince(message) === null) return receipts.slice(0, -1);
   const begins = atRest || message !== undefined;
   const before = messages.filter((each) => {
     if (!isStarted(each, run)) return false;
-    // The end of a turn that was written down is told itself.
+    // The agent's own files report the end of a turn that has an id.
     if (signal.written) return each.turnId === null && isOf(each, signal) && !isSame(said(each), prompt);
     if (each.turnId !== null && signal.turn !== null) return !isOf(each, signal);
-    // A turn that its screen showed first is told of by its prompt now.
+    // The screen may have shown this turn before its prompt was reported.
     return begins && (message !== undefined || !isSame(said(each), prompt));
   });
   return [...before.map((each) => overtaken(each, { run, reply: answerSince(each), why: failureSince(each) })), ...receipts];
 }
 
-/** Its turn ended before another began, and nobody told of its end. */
+/** For a turn that ended before another began, without a report of its end. */
 export function overtaken(message: MessageRecord, { run, reply, why }: { run: number; reply: string | null; why: string | null }): Draft {
   if (reply !== null) return replied(message, { run, reply });
   return why === null ? interrupted(message) : failure(message, { why: turnFailed(why), hint: SCREEN, known: true });
@@ -78,7 +78,7 @@ export function isStarted({ state, run: startedIn }: MessageRecord, run: number)
   return state === "turn_started" && startedIn === run;
 }
 
-/** What is told is of the turn that began with the message. What an agent wrote down is read again by the next daemon. */
+/** True if the signal is about the turn that began with the message. The next daemon reads an agent's own files again. */
 export function isOf({ turnId, injectedAt }: MessageRecord, { turn, written, at }: Signal): boolean {
   if (turnId !== null && turn !== null) return turnId === turn;
   return !written || (injectedAt !== null && at >= injectedAt);
@@ -92,25 +92,25 @@ export function evidenceOf({ event, written }: Signal): string {
   return written ? WRITTEN : `${HOOK}${event} told the prompt`;
 }
 
-/** What the agent writes down itself told of the message, so it will tell of the turn's end. */
+/** True if the agent's own files reported the message, so they will report the end of the turn. */
 export function isWritten({ evidence }: Pick<MessageRecord, "evidence">): boolean {
   return evidence === WRITTEN;
 }
 
-/** A hook told of the message, so the agent's hooks are on in that run. */
+/** True if a hook reported the message, so hooks are on in that run. */
 export function isToldByHook({ evidence }: Pick<MessageRecord, "evidence">): boolean {
   return evidence?.startsWith(HOOK) ?? false;
 }
 
-/** Between an Enter and the note of it in the journal. */
+/** Longest time between an Enter and its event in the journal. */
 const NOTED_MS = 5000;
 
-/** Another prompt of the same words: what an agent wrote down is read again by the next daemon. */
+/** True for an older prompt with the same text: the next daemon reads an agent's own files again. */
 function isOlder({ written, at }: Signal, { queuedAt, injectedAt }: MessageRecord): boolean {
   return written === true && Date.parse(at) < (injectedAt === null ? Date.parse(queuedAt) : Date.parse(injectedAt) - NOTED_MS);
 }
 
-/** Of one that was settled, a turn that begins later is of somebody who said the same. */
+/** A turn that begins this long after the message was settled belongs to somebody who sent the same text. */
 const LATE_MS = 30_000;
 
 function isTooLate({ at }: Signal, { state, open, injectedAt }: MessageRecord): boolean {
@@ -120,13 +120,13 @@ function isTooLate({ at }: Signal, { state, open, injectedAt }: MessageRecord): 
 interface Began {
   run: number;
   evidence: string;
-  /** The agent's own id of it. */
+  /** The agent's own id of the turn. */
   turn?: string | null;
 }
 
 const SCREEN = "check its screen: holdfast screen NAME";
 
-/** Whoever takes a receipt sees those before it too. */
+/** A receipt implies those before it. */
 export function turnStarted(message: MessageRecord, { run, evidence, turn = null }: Began): Draft[] {
   const via = message.via ?? "typed";
   const { id, session } = message;
@@ -149,7 +149,7 @@ function isHandedOver({ state, known, run: handedOver }: MessageRecord, run: num
   return handedOver === run && (state === "injecting" || state === "injected" || (state === "failed" && !known));
 }
 
-/** Agents trim what is typed, and some give their lines other ends. */
+/** Agents trim typed text, and some change line endings. */
 export function isSame(said: string, prompt: string): boolean {
   const plain = (text: string) => whateverItsName(asShown(text)).replaceAll(/\s+/g, " ").trim();
   return plain(said) === plain(prompt);

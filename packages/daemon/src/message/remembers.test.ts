@@ -17,13 +17,13 @@ const resumed = {
 };
 const forkedFrom = { session: "abcdefghij" as SessionId, name: "x", conversation: "y", checkpoint: null };
 
-test("one that goes on with a conversation remembers it once it shows something of it", () => {
+test("an agent that continues a conversation remembers it once its screen shows some of it", () => {
   expect([remembers(resumed, SHOWS, empty), remembers(resumed, SHOWS, shown)]).toEqual([false, true]);
   const fork = { ...resumed, run: 1, turns: 0, forkedFrom };
   expect([remembers(fork, SHOWS, empty), remembers(fork, SHOWS, shown)]).toEqual([false, true]);
 });
 
-test("what began anew has nothing to show, and what has shown nothing for long is waited for no longer", () => {
+test("a new conversation has nothing to show, and an agent that shows nothing is not waited for forever", () => {
   expect(remembers({ ...resumed, run: 1 }, SHOWS, empty)).toBe(true);
   expect(
     remembers(

@@ -2,14 +2,14 @@ import type { Screen } from "@holdfast/contract";
 import { msSince, startStamp } from "@holdfast/platform";
 import type { SessionRecord } from "../projection/session-queries.ts";
 
-/** What it should show may be nothing, after all: then it is waited for no longer than this after its start. */
+/** The screen may show nothing of the conversation after all: wait no longer than this after the start. */
 const SHOWN_WITHIN_MS = 45_000;
 
 type Record = Pick<SessionRecord, "run" | "turns" | "conversation" | "conversations" | "forkedFrom" | "pidStart" | "startedAt">;
 
 /**
- * False: it goes on with a conversation, and shows nothing of it yet. Some take a prompt before they have read what they go on with; they answer it
- * without that, and then forget it.
+ * False if the agent continues a conversation, and its screen does not show it yet. Some agents take a prompt before they have loaded the
+ * conversation; they answer without it, and then forget the prompt.
  */
 export function remembers(record: Record, shows: RegExp | undefined, { lines }: Pick<Screen, "lines">): boolean {
   if (!shows || !goesOn(record)) return true;

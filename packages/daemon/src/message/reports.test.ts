@@ -41,7 +41,7 @@ class Bench {
 
 const replied = { run: 1, turn: 1, toldAt: AT, reply: "forty-two", cut: false };
 
-test("an answer is a message of the child's, in the same transaction, and told twice it is one", () => {
+test("an answer is reported by a message from the child in the same transaction, once even if recorded twice", () => {
   const bench = new Bench();
   const { seq } = bench.journal.cursor;
   bench.append(CHILD, "session.replied", replied);
@@ -57,7 +57,7 @@ test("an answer is a message of the child's, in the same transaction, and told t
   expect(bench.journal.readAfter(seq, 3).map(({ type }) => type)).toEqual(["session.replied", "message.queued", "session.replied"]);
 });
 
-test("a transaction that fails leaves neither the fact nor the message", () => {
+test("a failed transaction leaves neither the event nor the message", () => {
   const bench = new Bench();
   const { seq } = bench.journal.cursor;
   const broken = { type: "message.queued", actor: ME, session: PARENT, data: { id: "x", text: null } } as unknown as Draft;
@@ -68,7 +68,7 @@ test("a transaction that fails leaves neither the fact nor the message", () => {
   expect(bench.told()).toHaveLength(1);
 });
 
-test("how it ended is told once no further run of it is due", () => {
+test("the end is reported once no further run is due", () => {
   const bench = new Bench({ report: true, restart: "always" });
   bench.ended(1, {
     type: "session.restart_scheduled",
@@ -84,7 +84,7 @@ test("how it ended is told once no further run of it is due", () => {
   expect(other.told()).toEqual(["It has ended: done (exit 0). Read its output: holdfast logs worker"]);
 });
 
-test("a parent that stopped it knows; another who did is named", () => {
+test("a parent that stopped its child gets no report; anybody else who did is named", () => {
   for (const [by, told] of [
     [`session:${PARENT}`, []],
     [ME, ["It has ended: stopped by user:tester. Read its output: holdfast logs worker"]],
@@ -98,7 +98,7 @@ test("a parent that stopped it knows; another who did is named", () => {
   }
 });
 
-test("one that was not to report says nothing, and what it began stays as it is when tables are rebuilt", () => {
+test("a child without reports sends none, and rebuilding tables leaves earlier reports unchanged", () => {
   const silent = new Bench({});
   silent.append(CHILD, "session.replied", replied);
   silent.ended();

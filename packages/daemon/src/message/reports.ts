@@ -1,7 +1,7 @@
 /**
- * What comes back from a session to the one that started it: each answer at the end of a turn, that a turn failed, and how it ended. It is
- * a message of the child's, written in the transaction of the fact that it tells, so that none is lost and none comes twice; its id is made of that
- * fact, for one that is told again.
+ * Reports of a session to the session that started it: each answer at the end of a turn, each failed turn, and how it ended. A report is a message
+ * from the child, written in the transaction of the event that it reports, so that none is lost or repeated; its id is derived from that event, in
+ * case the event is written again.
  */
 import { type HoldfastEvent, hasEnded, reachedText } from "@holdfast/contract";
 import { sessionPrincipal } from "../access/principal.ts";
@@ -17,7 +17,7 @@ interface Rooms {
   messages: MessageQueries;
 }
 
-/** More stops of one run nobody asks for. */
+/** More stop requests than one run ever gets. */
 const MOST_STOPS = 1000;
 
 export function reportsFrom(rooms: Rooms): Consequence {
@@ -40,7 +40,7 @@ export function reportsFrom(rooms: Rooms): Consequence {
 
 interface Fact {
   is: "answer" | "failure" | "end";
-  /** What makes it this fact and no other, within its run. */
+  /** Identifies the event within its run. */
   of: (string | number)[];
   text: string;
 }
@@ -55,11 +55,11 @@ function factOf({ type, data }: HoldfastEvent): Fact | undefined {
     const { turn, toldAt, why } = data;
     return { is: "failure", of: [turn, toldAt], text: `Its turn ${turn} failed: ${why}` };
   }
-  // By the second it is known that no further run comes.
+  // session.restart_abandoned says that no further run comes.
   return type === "session.ended" || type === "session.restart_abandoned" ? { is: "end", of: [], text: "" } : undefined;
 }
 
-/** Null: it goes on by itself, or was ended by its parent or one above that, who knows. */
+/** Null if it will run again, or if its parent or another ancestor ended it and so knows. */
 function endOf(child: SessionRecord, event: HoldfastEvent, { journal, sessions }: Rooms): string | null {
   if (!hasEnded(child.status) || child.restartAt !== null) return null;
   const stops = child.stopRequested ? journal.readAfter(0, MOST_STOPS, { session: child.id, types: ["session.stop_requested"] }) : [];

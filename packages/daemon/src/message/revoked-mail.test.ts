@@ -8,7 +8,7 @@ import { revokedMail } from "./revoked-mail.ts";
 
 const ME = "user:tester" as Principal;
 
-test("what waits for a token that is revoked fails with it, and what is another's or was read stays", () => {
+test("revoking a token fails its unread messages, and leaves read ones and those of others", () => {
   const db = openDatabase(":memory:");
   const journal = new Journal({ db, projections: PROJECTIONS, machineName: "box" });
   const messages = new MessageQueries(db);

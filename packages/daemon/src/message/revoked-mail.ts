@@ -1,4 +1,4 @@
-/** What waits for a person whose token is revoked is not for a later one of that name: it fails, in the transaction of the revocation. */
+/** Messages for a person whose token is revoked are not for a later token of that name: they fail in the transaction of the revocation. */
 import type { Principal } from "@holdfast/contract";
 import type { Consequence } from "../journal/journal.ts";
 import type { MessageQueries } from "../projection/messages.ts";

@@ -14,7 +14,7 @@ import { roleMail } from "./role-mail.ts";
 const ME = "user:tester" as Principal;
 const [LEAD, NEXT] = ["leadxxxxxx", "nextxxxxxx"] as SessionId[] as [SessionId, SessionId];
 
-/** Two that run in the group `team`, which the first one coordinates. */
+/** Two running members of the group `team`, coordinated by the first. */
 class Bench {
   now = Date.parse("2026-01-01T00:00:00Z");
   readonly db = openDatabase(":memory:");
@@ -42,7 +42,7 @@ class Bench {
     this.append("group.coordinator_changed", to, { group: "team", coordinator: to, from, why: "asked" });
   }
 
-  /** To the coordinator, which LEAD is. */
+  /** Sends to the coordinator, which is LEAD. */
   say(id: string, actor = ME): void {
     const data = { id, text: `text of ${id}`, steer: false, group: "team", role: "coordinator", sent: `s${id}`, thread: `s${id}` };
     this.append("message.queued", LEAD, data, actor);
@@ -65,12 +65,12 @@ class Bench {
   }
 }
 
-test("mail to a coordinator goes on to the next one under the same id, in order, and to nobody else (mend 22)", () => {
+test("messages to a coordinator move to the next one with the same ids, in order, and to nobody else (mend 22)", () => {
   const bench = new Bench();
   bench.say("aaaaaaaaaa");
   bench.say("bbbbbbbbbb");
   bench.end(LEAD);
-  // Nobody gives it up between the end and the next coordinator.
+  // They do not fail between the end and the next coordinator.
   expect([bench.waitingFor(LEAD), bench.messages.countUnread({ session: LEAD })]).toEqual([[], 0]);
   bench.coordinate(NEXT);
   expect(bench.waitingFor(NEXT)).toEqual(["aaaaaaaaaa", "bbbbbbbbbb"]);
@@ -84,7 +84,7 @@ test("mail to a coordinator goes on to the next one under the same id, in order,
   expect(bench.waitingFor(LEAD)).toEqual([]);
 });
 
-test("what the coordinator was given stays with it, and what it is not given after all goes on (mend 22)", () => {
+test("a delivered message stays with the old coordinator, and one that is requeued moves to the new one (mend 22)", () => {
   const bench = new Bench();
   bench.say("aaaaaaaaaa");
   bench.say("bbbbbbbbbb");
@@ -97,7 +97,7 @@ test("what the coordinator was given stays with it, and what it is not given aft
   expect(bench.waitingFor(NEXT)).toEqual(["aaaaaaaaaa"]);
 });
 
-test("without a coordinator it waits, also when the last one is removed; with the group it fails, and to its sender it does not go (mend 22)", () => {
+test("messages wait without a coordinator, even if the last one is removed; they fail with the group, and never go to their sender (mend 22)", () => {
   const bench = new Bench();
   bench.say("aaaaaaaaaa");
   bench.say("bbbbbbbbbb", `session:${NEXT}` as Principal);
@@ -113,7 +113,7 @@ test("without a coordinator it waits, also when the last one is removed; with th
   expect(bench.messages.get("aaaaaaaaaa")).toMatchObject({ state: "failed", why: expect.stringContaining("group was removed") });
 });
 
-test("tables that are rebuilt have it where it is, also when the events of who had it before were pruned (mend 22)", () => {
+test("rebuilt tables have moved messages in place, even after events of the old coordinator were pruned (mend 22)", () => {
   const bench = new Bench();
   bench.say("aaaaaaaaaa");
   bench.end(LEAD);

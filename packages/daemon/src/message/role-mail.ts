@@ -1,7 +1,7 @@
 /**
- * What is said to the coordinator of a group is said to the role: what nobody was given yet goes on to the one that coordinates the group now, in the
- * transaction in which that one is made it, under the same id and with the same receipts to come. While there is none, it waits where it is; nobody is given it
- * there (`IN_LINE` in projection/messages.ts). With its group it ends.
+ * Messages to the coordinator of a group are for the role. When the coordinator changes, undelivered messages move to the new one in the same
+ * transaction, with the same id, and their receipts follow. Without a coordinator they wait where they are, and are not delivered there (`IN_LINE` in
+ * projection/messages.ts). When the group is removed, they fail.
  */
 import type { SessionId } from "@holdfast/contract";
 import { DAEMON, sessionPrincipal } from "../access/principal.ts";
@@ -13,7 +13,7 @@ import { failure } from "./receipts.ts";
 export function roleMail(rooms: {
   messages: MessageQueries;
   groups: GroupQueries;
-  /** What follows the first words to a session. */
+  /** Notes that follow the first message to a session. */
   additionFor(session: SessionId, text: string): { addition?: string };
 }): Consequence {
   const { messages, groups } = rooms;
@@ -37,7 +37,7 @@ export function roleMail(rooms: {
     }
     if (event.type === "group.removed")
       return messages.toCoordinator(event.data.group).map((message) => failure(message, { ...REMOVED, known: true }));
-    // The one that it was being handed over to may have ended meanwhile.
+    // The coordinator that was about to get it may have ended meanwhile.
     if (event.type !== "message.requeued" || event.data.doubt) return [];
     const message = messages.get(event.data.id) as SessionMessage | undefined;
     if (message?.role !== "coordinator" || message.group === null) return [];

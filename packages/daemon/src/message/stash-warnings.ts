@@ -1,4 +1,4 @@
-/** Tells the agents of both workspaces that one of them popped what the other had stashed. */
+/** Warns the agents of both workspaces when one of them popped a stash of the other. */
 import { DAEMON, type EventData } from "@holdfast/contract";
 import { describe, log } from "@holdfast/platform";
 import type { SessionQueries } from "../projection/session-queries.ts";
@@ -24,7 +24,7 @@ export function stashWarnings({
     for (const [workspace, text] of Object.entries(texts)) {
       for (const name of workspaces.sessionsOf(workspace as typeof id)) {
         const session = sessions.resolve(name).id;
-        // A shell would take it for a command.
+        // A shell would run it as a command.
         if (messages.isTypedAtOnce(session, { actor: DAEMON })) continue;
         messages
           .send(session, { text, steer: false, actor: DAEMON })

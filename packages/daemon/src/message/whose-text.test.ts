@@ -7,7 +7,7 @@ const long = "fix the login bug, and then write a test for it that fails without
 
 const peer = { id: "aaaaaaaaaa", nonce: "0f1e2d3c", name: "parent", group: null, role: null };
 
-test("what stands in a composer is ours when it is all of it, however it is broken, or what stands for a paste", () => {
+test("text in a composer is ours if it is complete, however it is wrapped, or a paste placeholder", () => {
   expect(whoseText(shown("fix the login bug"), "fix the login bug\n")).toBe("ours");
   expect(whoseText(shown("first line\n  second line"), "first line\nsecond line")).toBe("ours");
   expect(whoseText(shown("first line ⏎ second line"), "first line\nsecond line")).toBe("ours");
@@ -20,12 +20,12 @@ test.each([
   "say 👨\u200d👩\u200d👧 é שלום \ufffd evil \ufffd     tab",
   "say 👨\u200d👩\u200d👧 e\u0301 שלום  evil   tab",
   "say 👨👩👧 e\u0301 שלום \u202e evil \u202c tab",
-])("what terminals and agents make of letters that have no width, or two forms, is still ours: %j", (text) => {
+])("text with zero-width or composed characters is still ours however it is shown: %j", (text) => {
   expect(whoseText(shown(text), "say 👨\u200d👩\u200d👧 e\u0301 שלום \u202e evil \u202c\t tab\x07")).toBe("ours");
   expect(whoseText(shown(`x${text}`), "say 👨\u200d👩\u200d👧 e\u0301 שלום \u202e evil \u202c\t tab")).toBe("mixed");
 });
 
-test("a part that anybody may have typed is not ours, nor is ours with somebody's letters around it", () => {
+test("a part that anybody may have typed is not ours, nor is our text with other letters around it", () => {
   expect(whoseText(shown("fix"), long)).toBe("other");
   expect(whoseText(shown("x"), "hello")).toBe("other");
   expect(whoseText(shown(`please ${long}`), long)).toBe("mixed");
@@ -34,7 +34,7 @@ test("a part that anybody may have typed is not ours, nor is ours with somebody'
   expect(whoseText(undefined, long)).toBe("none");
 });
 
-test("what a session says is ours by whatever name the session had then", () => {
+test("a message from a session is ours by any name that the session had", () => {
   expect(
     whoseText(shown(headed({ ...peer, name: "parent" }, long).replace("\n", "\n  ")), headed({ ...peer, name: "renamed" }, long)),
   ).toBe("ours");
@@ -42,7 +42,7 @@ test("what a session says is ours by whatever name the session had then", () => 
   expect(whoseText(shown(`x ${headed({ ...peer, name: "parent" }, long)}`), headed({ ...peer, name: "parent" }, long))).not.toBe("ours");
 });
 
-test("what a session says is ours also where there is no room for the beginning of its heading", () => {
+test("a message from a session is ours even if the beginning of its heading does not fit", () => {
   const whole = headed(peer, "the result is 7");
   expect(whoseText(shown(`…${whole.slice(12)}`), whole)).toBe("ours");
   expect(whoseText(shown(`…${headed({ ...peer, name: "other" }, "the result is 7").slice(12)}`), whole)).toBe("other");

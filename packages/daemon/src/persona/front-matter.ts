@@ -1,4 +1,4 @@
-/** The front matter of a markdown file: its fields with the lines they stand on, and the text below it. */
+/** The front matter of a markdown file: its fields with their line numbers, and the text below it. */
 import type { LineCounter, parseDocument } from "yaml";
 
 export interface Field {
@@ -17,14 +17,14 @@ export interface FrontMatter {
   body: string;
 }
 
-/** Left to the caller, so that nobody loads it who reads no persona. */
+/** Passed in by the caller, so that it is loaded only when a persona is read. */
 export interface Yaml {
   parseDocument: typeof parseDocument;
   LineCounter: typeof LineCounter;
 }
 
 /**
- * `lenient`: where it is no YAML, each line `name: text` is taken as it stands, as Claude Code does: many descriptions have a colon in them.
+ * `lenient`: if the text is not YAML, each line `name: text` is taken literally, as Claude Code does. Many descriptions contain a colon.
  */
 export function frontMatter(text: string, { yaml, lenient }: { yaml: Yaml; lenient: boolean }): FrontMatter | Wrong {
   const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/);
@@ -49,7 +49,7 @@ export function frontMatter(text: string, { yaml, lenient }: { yaml: Yaml; lenie
 function asYaml(head: string, { parseDocument, LineCounter }: Yaml): Map<string, Field> | Wrong {
   const counter = new LineCounter();
   const document = parseDocument(head, { lineCounter: counter, prettyErrors: false });
-  /** The line of the file: one is above the front matter. */
+  /** Line in the file: the front matter begins on its second line. */
   const lineAt = (offset: number) => counter.linePos(offset).line + 1;
   const [error] = document.errors;
   if (error) {
@@ -68,7 +68,7 @@ function asYaml(head: string, { parseDocument, LineCounter }: Yaml): Map<string,
   return fields;
 }
 
-/** What is no field goes on with the one above. */
+/** A line that is not a field continues the field above. */
 function asLines(head: readonly string[]): Map<string, Field> {
   const fields = new Map<string, Field>();
   let last: Field | undefined;

@@ -27,39 +27,39 @@ function applied(persona: Partial<Persona>, request: Partial<SpawnRequest> = {})
   return inRole({ find } as unknown as Personas, { ...REQUEST, ...request });
 }
 
-test("a persona says what the request leaves open", async () => {
+test("a persona fills in what the request omits", async () => {
   expect(await applied({})).toMatchObject({ agent: "claude", model: "opus", role: "reviewer", instructions: "You review." });
   const own = { agent: "codex", model: "small", role: "mine", instructions: "Be me." };
   expect(await applied({}, own)).toMatchObject(own);
 });
 
-test("a model is for the agent that the persona is for", async () => {
+test("a persona's model is only for the persona's agent", async () => {
   expect(await applied({}, { agent: "codex" })).not.toHaveProperty("model");
   expect(await applied({ agent: null }, { agent: "codex" })).toMatchObject({ model: "opus" });
 });
 
-test("a model is for conversations only, and instructions that say nothing are none", async () => {
+test("a model is only for conversations, and empty instructions are omitted", async () => {
   const started = await applied({ instructions: "", model: "opus" }, { chat: false });
   expect(started).not.toHaveProperty("model");
   expect(started).not.toHaveProperty("instructions");
 });
 
-test("tools are told with the role", async () => {
+test("the instructions name the tools", async () => {
   expect((await applied({ tools: ["Read", "Grep"] })).instructions).toBe("You review.\n\nUse only these tools: Read, Grep.");
   expect((await applied({ tools: [] })).instructions).toBe("You review.\n\nUse only these tools: none.");
 });
 
-test("one for any agent needs one to be said", async () => {
+test("a persona for any agent needs an agent in the request", async () => {
   await expect(applied({ agent: null })).rejects.toMatchObject({ code: "usage", message: expect.stringContaining("say which") });
   expect((await applied({ agent: null }, { agent: "demo" })).agent).toBe("demo");
 });
 
-test("without a persona a request is as it was", async () => {
+test("a request without a persona stays unchanged", async () => {
   const request = { ...REQUEST, persona: undefined };
   expect(await inRole({} as Personas, request)).toBe(request);
 });
 
-test("a file of Claude Code's starts Claude Code where it is installed, and asks for an agent elsewhere", async () => {
+test("a persona of Claude Code starts Claude Code if it is installed, and otherwise needs an agent", async () => {
   using bin = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const env = { HOME: "/home/me", PATH: bin.path };
   for (const source of ["claude_project", "claude_user"] as const) {

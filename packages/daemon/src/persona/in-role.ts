@@ -2,7 +2,7 @@ import { HoldfastError, type Persona, type SpawnRequest } from "@holdfast/contra
 import { findProgram } from "@holdfast/platform";
 import type { Personas } from "./personas.ts";
 
-/** What is to be started, with what its persona says where the request says nothing else. */
+/** Completes a request with the settings of its persona. The request's own settings win. */
 export async function inRole(personas: Personas, request: SpawnRequest): Promise<SpawnRequest> {
   if (request.persona === undefined) return request;
   const persona = await personas.find(request.persona, { cwd: request.cwd, home: request.env.HOME });
@@ -12,7 +12,7 @@ export async function inRole(personas: Personas, request: SpawnRequest): Promise
       hint: `for example: holdfast chat demo --persona ${persona.name}; holdfast agents lists them; or write agent: into its file`,
     });
   }
-  // In the words of the agent that it is for; another would not know it.
+  // Names of models and tools belong to the persona's agent; another agent would not know them.
   const isMeant = persona.agent === null || persona.agent === agent;
   const model = request.model ?? (isMeant ? persona.model : null) ?? undefined;
   const restricted = request.tools ?? (isMeant ? persona.tools : null) ?? undefined;
@@ -28,7 +28,7 @@ export async function inRole(personas: Personas, request: SpawnRequest): Promise
   };
 }
 
-/** A file of Claude Code's is for Claude Code, where that is installed; elsewhere any agent may take the role. */
+/** A persona from Claude Code's directories is for Claude Code if that is installed; otherwise for any agent. */
 function ownAgentOf({ source }: Persona, { env, cwd }: SpawnRequest): string | null {
   const isClaudes = source === "claude_project" || source === "claude_user";
   return isClaudes && findProgram("claude", env.PATH, cwd) !== undefined ? "claude" : null;

@@ -26,7 +26,7 @@ function write(file: string, fields: { name: string; agent?: string; says?: stri
   return file;
 }
 
-test("the project's win over the user's, and both over Claude Code's; what is not used is told (TURN-11 conversations)", async () => {
+test("project personas win over the user's, and both over Claude Code's; shadowed ones are listed (TURN-11 conversations)", async () => {
   const files = [
     write(path.join(project, ".holdfast/personas/r.md"), { name: "reviewer" }),
     write(path.join(home, ".config/holdfast/personas/r.md"), { name: "reviewer" }),
@@ -59,14 +59,14 @@ test("the nearest directory of a project wins, and nothing above its repository 
   ]);
 });
 
-test("without a repository directories count up to the home", async () => {
+test("without a repository, directories count up to the home", async () => {
   rmSync(path.join(project, ".git"), { recursive: true });
   write(path.join(home, ".holdfast/personas/o.md"), { name: "mine" });
   write(path.join(root, ".holdfast/personas/o.md"), { name: "outside" });
   expect((await list()).personas.map(({ name }) => name)).toEqual(["mine"]);
 });
 
-test.runIf(process.getuid?.() === 0)("a directory of somebody else's is never looked into on the way up", async () => {
+test.runIf(process.getuid?.() === 0)("the search upwards never enters a directory of another owner", async () => {
   const { chownSync } = await import("node:fs");
   rmSync(path.join(project, ".git"), { recursive: true });
   write(path.join(project, "mine/.holdfast/personas/o.md"), { name: "mine" });
@@ -75,7 +75,7 @@ test.runIf(process.getuid?.() === 0)("a directory of somebody else's is never lo
   expect((await list(path.join(project, "mine"))).personas.map(({ name }) => name)).toEqual(["mine"]);
 });
 
-test("what is in both places, as in a home that is a project, is there once", async () => {
+test("a file that is in two places, as in a home that is a project, is listed once", async () => {
   write(path.join(home, ".claude/agents/w.md"), { name: "writer" });
   const file = write(path.join(home, ".holdfast/personas/r.md"), { name: "reviewer" });
   symlinkSync(file, path.join(home, ".holdfast/personas/same.md"));
@@ -86,7 +86,7 @@ test("what is in both places, as in a home that is a project, is there once", as
   ]);
 });
 
-test("a bad one is told, and hides neither the others nor one of its name further down", async () => {
+test("an invalid persona is reported, and hides neither others nor one of its name in a later place", async () => {
   const bad = path.join(project, ".holdfast/personas/reviewer.md");
   write(bad, { name: "a: b" });
   const good = write(path.join(home, ".claude/agents/reviewer.md"), { name: "reviewer" });
@@ -104,7 +104,7 @@ test("a bad one is told, and hides neither the others nor one of its name furthe
   });
 });
 
-test("one that is missing is told with those there are", async () => {
+test("the error for a missing persona lists the existing ones", async () => {
   write(path.join(project, ".holdfast/personas/writer.md"), { name: "writer" });
   await expect(personas().find("reviewer", { cwd: project, home })).rejects.toMatchObject({
     code: "persona_not_found",
@@ -112,7 +112,7 @@ test("one that is missing is told with those there are", async () => {
   });
 });
 
-test("an agent that nobody knows is told, and the persona is there", async () => {
+test("an unknown agent is reported, and the persona is listed", async () => {
   const file = write(path.join(project, ".holdfast/personas/w.md"), { name: "writer", agent: "clawed" });
   const { personas: found, problems } = await list();
   expect(found).toHaveLength(1);
@@ -121,7 +121,7 @@ test("an agent that nobody knows is told, and the persona is there", async () =>
   ]);
 });
 
-test("files that are too long, gone or no files are told or left alone", async () => {
+test("long files and dangling links are reported; directories and notes are ignored", async () => {
   const directory = path.join(project, ".holdfast/personas");
   mkdirSync(path.join(directory, "folder.md"), { recursive: true });
   writeFileSync(path.join(directory, "long.md"), `---\nname: long\ndescription: x\n---\n${"x".repeat(300_000)}`);
@@ -137,7 +137,7 @@ test("files that are too long, gone or no files are told or left alone", async (
   ]);
 });
 
-test("a place that is a file is none, and one that cannot be entered is an error that says so", async () => {
+test("a place that is a file is ignored, and an unreadable directory is an error", async () => {
   mkdirSync(path.join(project, ".holdfast"));
   writeFileSync(path.join(project, ".holdfast/personas"), "");
   expect((await list()).personas).toEqual([]);
@@ -151,7 +151,7 @@ test("a place that is a file is none, and one that cannot be entered is an error
   }
 });
 
-test("without a home of the caller's it is the daemon's own", async () => {
+test("without a caller's home the daemon's home counts", async () => {
   write(path.join(home, ".claude/agents/w.md"), { name: "writer" });
   const own = new Personas({ knowsAgent: () => true, env: { HOME: home } });
   expect((await own.list({ cwd: project })).personas.map(({ name }) => name)).toEqual(["writer"]);

@@ -1,7 +1,7 @@
 /**
- * The personas that can be used in a directory, read each time somebody asks: they are few, and a file that was saved counts at once. Where
- * two have one name, the place decides (places.ts), and within a place the order of their files; the others are told, and so is what is wrong
- * with a file. One that is wrong hides no other: not even one of its name in another place.
+ * The personas available in a directory. They are read at each request: they are few, and a saved file takes effect at once. If two share a name,
+ * the place decides (places.ts), and within a place the order of the files. Shadowed personas and problems in files are reported too. An invalid
+ * file shadows nothing, not even a persona of the same name in another place.
  */
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -11,12 +11,12 @@ import type { Yaml } from "./front-matter.ts";
 import { type Place, placesFor } from "./places.ts";
 import { readPersona } from "./read-persona.ts";
 
-/** More than that is no role, and would be sent with each turn. */
+/** The text is sent with each turn, and no role needs more. */
 const LONGEST = 256 * 1024;
 
 export interface Where {
   cwd: string;
-  /** The caller's, where it is not the daemon's. */
+  /** The caller's home; default: the daemon's. */
   home?: string | undefined;
 }
 
@@ -65,7 +65,7 @@ export class Personas {
   }
 }
 
-/** Also in directories below, as Claude Code has them; in an order that stays the same. */
+/** Markdown files here and in subdirectories, as Claude Code has them, in a stable order. */
 function filesIn(directory: string): string[] {
   try {
     return readdirSync(directory, { recursive: true, encoding: "utf8" })
@@ -80,7 +80,7 @@ function filesIn(directory: string): string[] {
 
 type Reading = { yaml: Yaml; source: Place["source"]; seen: Set<string> };
 
-/** Undefined: no file, or one that was read under another path. */
+/** Undefined: not a file, already read under another path, or not a persona. */
 function readFile(file: string, { yaml, source, seen }: Reading): ReturnType<typeof readPersona> | undefined {
   const claude = source === "claude_project" || source === "claude_user";
   try {
@@ -90,7 +90,7 @@ function readFile(file: string, { yaml, source, seen }: Reading): ReturnType<typ
     seen.add(real);
     if (size > LONGEST) return unread("it is longer than 256 KB", "a role in a few pages");
     const text = readFileSync(real, "utf8");
-    // Notes among the agents: Claude Code leaves them alone, too.
+    // Notes between the agent files; Claude Code ignores them too.
     return claude && !/^\uFEFF?---/.test(text) ? undefined : readPersona(text, { yaml, claude });
   } catch (error) {
     return unread(`it cannot be read: ${(error as Error).message.split(",")[0]}`, "a file that you can read");

@@ -1,4 +1,4 @@
-/** Where personas are: the directories of a project, from where somebody works upwards, and those of a person. First is what wins. */
+/** The directories of personas: those of the project, from the working directory upwards, and those of the user. The first wins. */
 import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { PersonaSource } from "@holdfast/contract";
@@ -21,8 +21,8 @@ export function placesFor({ cwd, home, configuration }: { cwd: string; home: str
 }
 
 /**
- * From the directory up to the root of its repository, or up to the home. Never into a directory of somebody else's: in /tmp anybody may put
- * something that an agent would then be told.
+ * The directory and its parents, up to the root of its repository or the user's home. Stops before a directory of another owner: anybody could put
+ * instructions for an agent into /tmp.
  */
 function projectDirectories(cwd: string, home: string): string[] {
   const owner = ownerOf(cwd);

@@ -20,7 +20,7 @@ test("a persona is its fields and the text below them", () => {
   });
 });
 
-test("all but name and description may be left out, or left empty", () => {
+test("all fields except name and description may be omitted or empty", () => {
   const { persona } = own("---\nname: reviewer\ndescription: reads\nagent:\ntools: ''\n---");
   expect(persona).toEqual({ name: "reviewer", description: "reads", agent: null, model: null, tools: null, instructions: "" });
 });
@@ -35,11 +35,11 @@ test.each([
   ["Bash(git log:*, git diff:*), Read", ["Bash(git log:*, git diff:*)", "Read"]],
   ["mcp__github__get_issue", ["mcp__github__get_issue"]],
   [",", []],
-])("tools with commas between them are %s", (tools, expected) => {
+])("tools separated by commas are read: %s", (tools, expected) => {
   expect(own(matter("name: a", "description: b", `tools: "${tools}"`)).persona?.tools).toEqual(expected);
 });
 
-describe("what is wrong is told with its line and what was expected", () => {
+describe("problems with line and expectation", () => {
   test.each([
     ["You review code.", 1, /no front matter/, /a line ---/],
     ["", 1, /no front matter/, /a line ---/],
@@ -62,7 +62,7 @@ describe("what is wrong is told with its line and what was expected", () => {
     expect([problems[0]?.what, problems[0]?.expected]).toEqual([expect.stringMatching(what), expect.stringMatching(expected)]);
   });
 
-  test("every fault of one file is told", () => {
+  test("every problem of a file is reported", () => {
     expect(own(matter("agent: [x]", "colour: blue")).problems.map(({ line, what, usable }) => [line, what, usable])).toEqual([
       [2, "name is missing", false],
       [2, "description is missing", false],
@@ -71,7 +71,7 @@ describe("what is wrong is told with its line and what was expected", () => {
     ]);
   });
 
-  test("a field that means nothing is told, and the persona is used all the same", () => {
+  test("an unknown field is reported, and the persona is still usable", () => {
     const { persona, problems } = own(matter("name: reviewer", "description: reads", "modle: opus"));
     expect(persona).toMatchObject({ model: null });
     expect(problems).toEqual([
@@ -80,8 +80,8 @@ describe("what is wrong is told with its line and what was expected", () => {
   });
 });
 
-describe("a file of Claude Code's works as it is (TURN-11 conversations)", () => {
-  test("with a description that is no YAML, and fields of its own", () => {
+describe("an unchanged file of Claude Code (TURN-11 conversations)", () => {
+  test("works with a description that is not YAML, and with additional fields", () => {
     const text = [
       "---",
       "name: Code Reviewer",
@@ -106,12 +106,12 @@ describe("a file of Claude Code's works as it is (TURN-11 conversations)", () =>
     });
   });
 
-  test("with lines that go on, quotes, and no tools", () => {
+  test("works with continued lines, quotes, and no tools", () => {
     const text = '---\nname: "reviewer"\ndescription: Use it: always\n  and everywhere\n\n  at last\ntools:\n---\nYou.';
     expect(claude(text).persona).toMatchObject({ name: "reviewer", description: "Use it: always\nand everywhere\nat last", tools: null });
   });
 
-  test("but not without a name, or with one that could not be shown", () => {
+  test("is invalid without a name, or with a name that cannot be shown", () => {
     expect(claude(matter("description: a: b")).problems).toMatchObject([{ what: "name is missing" }]);
     expect(claude(matter('name: "a/b"', "description: b")).problems).toMatchObject([{ what: "the name cannot be used" }]);
   });

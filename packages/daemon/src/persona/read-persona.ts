@@ -1,18 +1,18 @@
-/** One persona from the text of its file: what it is, and what is wrong with it. */
+/** Reads one persona from the text of its file, with its problems. */
 import { checkName, HoldfastError, type Persona } from "@holdfast/contract";
 import { type Field, frontMatter, type Wrong, type Yaml } from "./front-matter.ts";
 
 export type PersonaText = Pick<Persona, "name" | "description" | "agent" | "model" | "tools" | "instructions">;
 
 export interface ReadPersona {
-  /** Undefined: it cannot be used. */
+  /** Undefined if the file is unusable. */
   persona: PersonaText | undefined;
   problems: (Wrong & { usable: boolean })[];
 }
 
 const FIELDS = ["name", "description", "agent", "model", "tools"] as const;
 
-/** `claude`: a file of Claude Code's, which is read as that reads it: other fields are its own affair. */
+/** `claude`: reads the file as Claude Code does, and ignores unknown fields. */
 export function readPersona(text: string, { yaml, claude }: { yaml: Yaml; claude: boolean }): ReadPersona {
   const matter = frontMatter(text, { yaml, lenient: claude });
   if ("what" in matter) return { persona: undefined, problems: [{ ...matter, usable: false }] };
@@ -54,7 +54,7 @@ export function readPersona(text: string, { yaml, claude }: { yaml: Yaml; claude
 
 const EXAMPLES: Record<string, string> = { name: "code-reviewer", description: "what it is for, in a sentence" };
 
-/** Claude Code takes any; what could not be shown in one line is none. */
+/** Claude Code accepts any name; Holdfast refuses one that does not fit on a line. */
 function wrongName(name: string, claude: boolean): string | undefined {
   if (claude) return /[\p{Cc}/]/u.test(name) || name.length > 200 ? "the name cannot be used" : undefined;
   try {
@@ -65,7 +65,7 @@ function wrongName(name: string, claude: boolean): string | undefined {
   }
 }
 
-/** A list, or names with commas between them; a comma in brackets belongs to a name: `Bash(git log:*, git diff:*), Read`. */
+/** A list, or names separated by commas; a comma in parentheses belongs to a name: `Bash(git log:*, git diff:*), Read`. */
 function toolsIn(field: Field | undefined, wrong: (line: number, what: string, expected: string) => void): string[] | null {
   if (field === undefined || isEmpty(field)) return null;
   const { value, line } = field;

@@ -1,4 +1,4 @@
-/** Every projection, in the order in which they see an event: the turns' reads what the sessions' has written. */
+/** Every projection, in the order in which they process an event: the turns projection reads rows that the sessions projection wrote. */
 import type { Projection } from "../journal/journal.ts";
 import { approvalsProjection } from "./approvals.ts";
 import { attachmentsProjection } from "./attachments.ts";

@@ -1,4 +1,4 @@
-/** What agents asked leave for, derived from `approval.*` events. One that is over keeps its row for as long as its session has one. */
+/** Approvals, derived from `approval.*` events. A resolved approval keeps its row as long as its session has one. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { type Approval, type ApprovalStatus, type Decision, type EventData, HoldfastError, type SessionId } from "@holdfast/contract";
 import { watched } from "../journal/database.ts";
@@ -7,7 +7,7 @@ import { insertRow } from "./sessions.ts";
 
 const STATUS_OF: Readonly<Record<Decision, ApprovalStatus>> = { allow: "allowed", deny: "denied", answer: "answered" };
 
-/** Of what is asked on the agent's own screen alone. */
+/** Fields of an approval that only the agent's own screen shows. */
 export const ON_SCREEN = {
   channel: "screen",
   expiresAt: null,
@@ -39,7 +39,7 @@ export const approvalsProjection: Projection = {
     } else if (type === "approval.resolved") {
       db.prepare("UPDATE approvals SET status = ?, ended_at = ? WHERE id = ? AND status = 'open'").run(event.data.how, at, event.data.id);
     } else if (type === "session.ended") {
-      // Also where nobody was there to say it for each.
+      // Also resolves approvals for which no daemon recorded an event.
       const sql = "UPDATE approvals SET status = 'run_ended', ended_at = ? WHERE session = ? AND run = ? AND status = 'open'";
       db.prepare(sql).run(at, session, event.data.run);
     } else if (type === "session.removed" || type === "session.snapshot") {
@@ -49,13 +49,13 @@ export const approvalsProjection: Projection = {
   },
 };
 
-/** With what only the daemon needs: the hook that waits, the dialog that was on the screen, and whether the agent is not to ask again. */
+/** Includes fields that only the daemon needs: the waiting hook, the dialog on the screen, and whether the agent must not ask again. */
 export type ApprovalRecord = Omit<Approval, "answers" | "ask" | "digest"> &
   Pick<EventData<"approval.requested">, "ask" | "dialog"> & { always: boolean };
 
 const SELECT = "SELECT a.*, s.name, s.agent FROM approvals a JOIN sessions s ON s.id = a.session";
 
-/** How many candidates an error lists. */
+/** Most candidates in an error. */
 const CANDIDATES = 10;
 
 export class ApprovalQueries {
@@ -78,7 +78,7 @@ export class ApprovalQueries {
     return watched(this.#db, () => this.#db.prepare(sql).all(...values)).map(toApproval);
   }
 
-  /** Asked with every look at a screen. */
+  /** Called at every look at a screen, so its statement is cached. */
   openOf(session: SessionId, run: number): ApprovalRecord[] {
     this.#open ??= this.#db.prepare(`${SELECT} WHERE a.status = 'open' AND a.session = ? AND a.run = ? ORDER BY a.requested_seq`);
     const open = this.#open;
@@ -90,22 +90,22 @@ export class ApprovalQueries {
     return row && toApproval(row);
   }
 
-  /** The one that waits on this hook, or did: a hook has one name for its whole life, and asks once. */
+  /** Returns the approval of this hook, open or not: a hook keeps one name, and asks once. */
   byAsk(session: SessionId, run: number, ask: string): ApprovalRecord | undefined {
-    // Not by SQLite's own reading of it, which refuses what is nested deeply.
+    // Not with SQLite's JSON functions, which reject deep nesting.
     const sql = `${SELECT} WHERE a.session = ? AND a.run = ? AND instr(a.asked, ?) > 0`;
     const rows = watched(this.#db, () => this.#db.prepare(sql).all(session, run, JSON.stringify(ask)));
     return rows.map(toApproval).find((approval) => approval.ask === ask);
   }
 
-  /** When those of a run were answered, by whomever, and in which dialog. */
+  /** Returns when a run's approvals were answered, by anybody, and in which dialog. */
   answered(session: SessionId, run: number): { at: string; dialog: string | null }[] {
     const sql = `${SELECT} WHERE a.session = ? AND a.run = ? AND a.answered_by IS NOT NULL ORDER BY a.requested_seq DESC LIMIT 20`;
     const rows = watched(this.#db, () => this.#db.prepare(sql).all(session, run)).map(toApproval);
     return rows.map(({ endedAt, dialog }) => ({ at: endedAt ?? "", dialog }));
   }
 
-  /** By id, by the beginning of the id of one that waits, or by the name of a session that waits for one only. */
+  /** Resolves an id, an id prefix of an open approval, or the name of a session with one open approval. */
   resolve(ref: string, within?: readonly SessionId[]): ApprovalRecord {
     const exact = this.get(ref);
     if (exact && (within?.includes(exact.session) ?? true)) return exact;

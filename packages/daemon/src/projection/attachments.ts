@@ -1,4 +1,4 @@
-/** Who is at which session, derived from `session.attached` and `session.detached`, and the queries on it. They go with their session. */
+/** Attachments, derived from `session.attached` and `session.detached`, and their queries. They are removed with their session. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Attachment, AttachmentRole, EventData, HoldfastEvent, Principal, SessionId } from "@holdfast/contract";
 import { watched } from "../journal/database.ts";
@@ -11,7 +11,7 @@ export interface AttachmentRecord extends Attachment {
   key: string;
   pid: number;
   pidStart: string;
-  /** It asked for no more than to look. */
+  /** True if the client asked only to observe. */
   readOnly: boolean;
 }
 
@@ -51,7 +51,7 @@ function forget(db: DatabaseSync, session: SessionId | null): void {
 
 export type AttachRequest = EventData<"session.attach_requested"> & { actor: Principal };
 
-/** More requests than this since one attached are not looked through for its. */
+/** Most recent requests to search. */
 const RECENT = 50;
 
 export class AttachmentQueries {
@@ -61,7 +61,7 @@ export class AttachmentQueries {
     this.#db = db;
   }
 
-  /** The longest first. */
+  /** Lists the oldest first. */
   all(): AttachmentRecord[] {
     return watched(this.#db, () => this.#db.prepare("SELECT * FROM attachments ORDER BY seq").all()).map(toRecord);
   }
@@ -70,7 +70,7 @@ export class AttachmentQueries {
     return watched(this.#db, () => this.#db.prepare("SELECT * FROM attachments WHERE session = ? ORDER BY seq").all(session)).map(toRecord);
   }
 
-  /** What this process asked for when it last asked to attach to the session. */
+  /** Returns this process's last request to attach to the session. */
   requestOf(session: SessionId, client: { pid: number; start: string }): AttachRequest | undefined {
     const sql = "SELECT actor, data FROM events WHERE session = ? AND type = 'session.attach_requested' ORDER BY seq DESC LIMIT ?";
     const rows = watched(this.#db, () => this.#db.prepare(sql).all(session, RECENT));
@@ -78,7 +78,7 @@ export class AttachmentQueries {
     return requests.find((request) => request.client?.pid === client.pid && request.client.start === client.start);
   }
 
-  /** Who asked last for control of the session, since somebody last gave or took it: what was asked before that has been answered. */
+  /** Returns the last principal that requested control since it was last given or taken. That change settled earlier requests. */
   lastAsking(session: SessionId): Principal | undefined {
     const sql = `SELECT actor FROM events WHERE session = ?1 AND type = 'session.control_requested' AND seq > coalesce(
         (SELECT max(seq) FROM events WHERE session = ?1 AND type = 'session.control_changed' AND data ->> 'how' IN ('given', 'taken')), 0)

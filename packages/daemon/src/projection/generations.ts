@@ -1,4 +1,7 @@
-/** What was lost at one time, derived from `generation.recorded`. The newest are kept, and those of which something has not come back. */
+/**
+ * Sessions lost at the same time, derived from `generation.recorded`. Keeps the newest generations, and those with sessions that have not come
+ * back.
+ */
 import type { DatabaseSync } from "node:sqlite";
 import type { Generation } from "@holdfast/contract";
 import { watched } from "../journal/database.ts";
@@ -19,7 +22,7 @@ export const generationsProjection: Projection = {
   },
 };
 
-/** Newest first. */
+/** Returns newest first. */
 export function readGenerations(db: DatabaseSync): Generation[] {
   const rows = watched(db, () => db.prepare("SELECT * FROM generations ORDER BY number DESC").all());
   return rows.map(({ number, at, why, sessions }) => ({

@@ -1,13 +1,13 @@
 /**
- * What was said to groups, derived from `group.message_sent`, and the queries on it. Goes with its group; of one that stays the newest are kept
- * however old they are, the others until the journal is pruned.
+ * Messages to groups, derived from `group.message_sent`, and their queries. They are removed with their group. In an existing group the newest stay
+ * regardless of age; the others stay until the journal is pruned.
  */
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import type { HoldfastEvent, Message, Principal } from "@holdfast/contract";
 import { watched } from "../journal/database.ts";
 import type { Projection } from "../journal/journal.ts";
 
-/** Of each group, whatever their age. */
+/** Messages kept per group, regardless of age. */
 const KEPT = 1000;
 
 export interface GroupMessageRecord {
@@ -58,7 +58,7 @@ export class GroupMessageQueries {
     return this.#read("WHERE id = ?", id)[0];
   }
 
-  /** The newest `limit`, oldest first. */
+  /** Returns the newest `limit`, oldest first. */
   list(group: string, limit: number): GroupMessageRecord[] {
     return this.#read("WHERE path = ? ORDER BY seq DESC LIMIT ?", group, limit).reverse();
   }

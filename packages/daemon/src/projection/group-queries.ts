@@ -1,4 +1,4 @@
-/** Reads of groups, their members and their shared values. What is above and below a group follows from its path. */
+/** Queries on groups, their members and shared values. A group's path determines the groups above and below it. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import {
   type GroupMember,
@@ -21,7 +21,7 @@ export interface GroupRecord {
   parent: string | null;
   children: string[];
   members: GroupMember[];
-  /** Null: as configured. */
+  /** Null: the configured limit. */
   limit: number | null;
   goal: string | null;
   keys: number;
@@ -30,7 +30,7 @@ export interface GroupRecord {
   createdBy: Principal;
 }
 
-/** `value` is its JSON; null: it was unset. */
+/** `value` is JSON text; null if it was unset. */
 export interface ValueRecord {
   group: string;
   key: string;
@@ -40,7 +40,7 @@ export interface ValueRecord {
   at: string;
 }
 
-/** It ends only when no further run of it is due. */
+/** A session counts as ended only if no further run is due. */
 const ALIVE = `(s.status IN ${LIVE} OR s.restart_at IS NOT NULL)`;
 
 const CANDIDATES = 10;
@@ -66,7 +66,7 @@ export class GroupQueries {
     return row && this.#record(row, this.below(path));
   }
 
-  /** By their paths. */
+  /** Sorted by path. */
   list(): GroupRecord[] {
     const paths = this.paths();
     return this.#all("SELECT * FROM groups ORDER BY path").map((row) => this.#record(row, paths));
@@ -79,14 +79,14 @@ export class GroupQueries {
     throw this.#notFound(input);
   }
 
-  /** Its path; throws `group_not_found`. */
+  /** Returns the group's path. Throws `group_not_found`. */
   resolve(input: string): string {
     const path = input.normalize("NFC");
     if (this.has(path)) return path;
     throw this.#notFound(input);
   }
 
-  /** The goals of these groups and of those above them, the topmost first. */
+  /** Returns the goals of these groups and the groups above, topmost first. */
   goals(paths: readonly string[]): { group: string; goal: string; by: Principal | null }[] {
     const all = [...new Set(paths.flatMap(lineOf))];
     const sql = "SELECT path, goal, goal_by FROM groups WHERE goal IS NOT NULL AND path IN (SELECT value FROM json_each(?)) ORDER BY path";
@@ -97,18 +97,18 @@ export class GroupQueries {
     }));
   }
 
-  /** Whose words its goal is; null: it has none. */
+  /** Returns the author of the group's goal; null without a goal. */
   goalBy(path: string): Principal | null {
     const [row] = this.#all("SELECT goal_by FROM groups WHERE path = ?", path);
     return (row?.goal_by as Principal | null | undefined) ?? null;
   }
 
-  /** Those in it, at any depth. */
+  /** Returns the groups inside it, at any depth. */
   below(path: string): string[] {
     return this.paths().filter((each) => isBelow(each, path));
   }
 
-  /** Of this group alone, the longest first. */
+  /** Returns the members of this group only, longest-standing first. */
   members(path: string): GroupMember[] {
     const sql = `SELECT m.*, s.name, s.agent, s.status, ${ALIVE} AS alive FROM group_members m JOIN sessions s ON s.id = m.session
                  WHERE m.path = ? ORDER BY m.joined_seq`;
@@ -123,7 +123,7 @@ export class GroupQueries {
     }));
   }
 
-  /** Of the group and all in it, each once. */
+  /** Returns the members of the group and all groups inside it, each once. */
   membersBelow(path: string): GroupMember[] {
     const all = [path, ...this.below(path)].flatMap((each) => this.members(each));
     return [...new Map(all.map((member) => [member.session, member])).values()];
@@ -133,23 +133,23 @@ export class GroupQueries {
     return this.#all("SELECT 1 FROM group_members WHERE path = ? AND session = ?", path, session).length > 0;
   }
 
-  /** The groups that a session is in, the longest first. */
+  /** Returns the groups of a session, longest-standing first. */
   of(session: SessionId): string[] {
     return this.#all("SELECT path FROM group_members WHERE session = ? ORDER BY joined_seq", session).map(({ path }) => String(path));
   }
 
-  /** Who coordinates a group; null: nobody who is alive. */
+  /** Returns the coordinator; null if none is alive. */
   coordinator(path: string): GroupMember | null {
     return this.members(path).find(({ coordinator }) => coordinator) ?? null;
   }
 
-  /** Who was the last to be made coordinator, if it still is a member; it may have ended since. */
+  /** Returns the last appointed coordinator if it is still a member. It may have ended since. */
   lastCoordinator(path: string): SessionId | null {
     const [row] = this.#all("SELECT session FROM group_members WHERE path = ? AND coordinator = 1", path);
     return (row?.session as SessionId | undefined) ?? null;
   }
 
-  /** Who is in these groups, and in those above and below them, with the groups by which they are. */
+  /** Returns the members of these groups and the groups above and below, each with its groups. */
   peersIn(own: readonly string[], session: SessionId | null): (GroupMember & { groups: string[] })[] {
     const near = this.paths().filter((path) => own.some((mine) => path === mine || isBelow(path, mine) || isBelow(mine, path)));
     const peers = new Map<SessionId, GroupMember & { groups: string[] }>();
@@ -167,19 +167,19 @@ export class GroupQueries {
     return this.peersIn(this.of(one), one).some(({ session }) => session === other);
   }
 
-  /** Groups whose coordinator has ended, or that have none though a member is alive. */
+  /** Returns groups whose coordinator has ended, or that have none although a member is alive. */
   withoutCoordinator(): string[] {
     const sql = `SELECT m.path FROM group_members m JOIN sessions s ON s.id = m.session GROUP BY m.path
                  HAVING sum(m.coordinator AND ${ALIVE}) = 0 AND (sum(${ALIVE}) > 0 OR sum(m.coordinator) > 0)`;
     return this.#all(sql).map(({ path }) => String(path));
   }
 
-  /** The group's own, also one that was unset. */
+  /** Returns the group's own value, even if unset. */
   value(path: string, key: string): ValueRecord | undefined {
     return this.#all("SELECT * FROM group_values WHERE path = ? AND key = ?", path, key).map(toValue)[0];
   }
 
-  /** The group's own, or that of the nearest above it that has one. */
+  /** Returns the group's own value, or that of the nearest group above. */
   visible(path: string, key: string): ValueRecord | undefined {
     for (const each of lineOf(path)) {
       const found = this.value(each, key);
@@ -188,7 +188,7 @@ export class GroupQueries {
     return undefined;
   }
 
-  /** Of the group and those above it, by key, the nearest first; without the values. */
+  /** Lists the keys of the group and the groups above, nearest first for each key, without values. */
   keys(path: string): (Omit<ValueRecord, "value"> & { bytes: number })[] {
     const sql = `SELECT path, key, NULL AS value, revision, author, at, octet_length(value) AS bytes FROM group_values
                  WHERE path IN (SELECT value FROM json_each(?)) AND value IS NOT NULL ORDER BY key, length(path) DESC`;
@@ -202,18 +202,18 @@ export class GroupQueries {
     return Number(this.#all("SELECT count(*) AS n FROM group_values WHERE path = ? AND value IS NOT NULL", path)[0]?.n);
   }
 
-  /** Of the last change in its tree; 0: there was none. */
+  /** Returns the revision of the last change in its tree; 0 if there was none. */
   revision(path: string): number {
     return Number(this.#all("SELECT revision FROM group_revisions WHERE tree = ?", treeOf(path))[0]?.revision ?? 0);
   }
 
-  /** What has changed after that revision in the group and those above it, in order. */
+  /** Returns changes after the revision in the group and the groups above, in order. */
   changesAfter(path: string, revision: number): ValueRecord[] {
     const sql = "SELECT * FROM group_values WHERE path IN (SELECT value FROM json_each(?)) AND revision > ? ORDER BY revision";
     return this.#all(sql, JSON.stringify(lineOf(path)), revision).map(toValue);
   }
 
-  /** What these sessions were told by one another, and what was said to these groups: its state, and how long the answer took. */
+  /** Returns state and reply time of messages among these sessions and to these groups. */
   messagesAmong(sessions: readonly SessionId[], paths: readonly string[]): { state: MessageState; replyMs: number | null }[] {
     const sql = `SELECT state, CASE state WHEN 'replied' THEN (julianday(ended_at) - julianday(queued_at)) * 86400000 END AS ms FROM messages
                  WHERE group_path IN (SELECT value FROM json_each(?2))

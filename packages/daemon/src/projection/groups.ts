@@ -1,7 +1,7 @@
 /**
- * Groups, their members and their shared values, derived from `group.*` events. Memberships go with their session; a coordinator is a mark on one,
- * so that none is left of who is gone. A value that was unset leaves its revision, for those who watch. What is never pruned is what
- * rows are made of: of values only the last change of each key, see `journal/prune.ts`.
+ * Groups, their members and shared values, derived from `group.*` events. A membership is removed with its session; the coordinator is a mark on a
+ * membership, so it disappears with it. An unset value leaves its revision for watchers. Events that rows depend on are never pruned; for values,
+ * only the last change of each key counts (`journal/prune.ts`).
  */
 import type { DatabaseSync } from "node:sqlite";
 import { type HoldfastEvent, treeOf } from "@holdfast/contract";
@@ -27,8 +27,8 @@ export const groupsProjection: Projection = {
 };
 
 /**
- * What an older journal may have lost: revisions that somebody has read and that must not come back as those of other values. More
- * than are written between two backups.
+ * A restored journal may have lost revisions that somebody has read. They must not be reused for other values. More than are written between two
+ * backups.
  */
 const LOST_REVISIONS = 1_000_000;
 

@@ -1,4 +1,4 @@
-/** Up to where each principal has seen each session, derived from `session.looked_at`. Goes with the session. */
+/** How far each principal has seen each session, derived from `session.looked_at`. Removed with the session. */
 import type { DatabaseSync } from "node:sqlite";
 import type { EventData, Principal, SessionId } from "@holdfast/contract";
 import { watched } from "../journal/database.ts";
@@ -37,10 +37,10 @@ export function lookOf(db: DatabaseSync, session: SessionId, principal: Principa
   return row && { upTo: row.up_to as number, at: row.at as string, head: row.head as string | null };
 }
 
-/** More looks than this are not gone through. */
+/** Most recent looks to search. */
 const RECENT = 100;
 
-/** The last one that had not seen this place in the journal. */
+/** Returns the principal's last look from before this journal position. */
 export function lookBefore(
   db: DatabaseSync,
   { session, principal, told }: { session: SessionId; principal: Principal; told: number },

@@ -39,7 +39,7 @@ const TYPES = [
   "message.cancelled",
 ] as const;
 
-test("messages rebuilt from the journal equal the live ones, also where old events gave way to a snapshot", () => {
+test("messages rebuilt from the journal equal the live ones, even after a snapshot replaced old events", () => {
   const step = fc.record({ message: fc.nat(5), type: fc.constantFrom(...TYPES), prune: fc.boolean() });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
@@ -67,7 +67,7 @@ test("messages rebuilt from the journal equal the live ones, also where old even
   );
 });
 
-test("a message that was given up in doubt is open again when it turns out that a turn began with it", () => {
+test("a message given up in doubt reopens when a turn turns out to have started with it", () => {
   const { journal, messages } = open();
   const [session] = SESSIONS as [SessionId, SessionId];
   journal.append(about("m", session, "message.queued"), about("m", session, "message.injecting"), about("m", session, "message.failed"));
@@ -76,7 +76,7 @@ test("a message that was given up in doubt is open again when it turns out that 
   expect(messages.open(session)).toMatchObject([{ state: "turn_started", known: true, why: null, endedAt: null }]);
 });
 
-test("one that was settled is open again when it turns out that a turn began with it (truth 6)", () => {
+test("a settled message reopens when a turn turns out to have started with it (truth 6)", () => {
   const { journal, messages } = open();
   const [session] = SESSIONS as [SessionId, SessionId];
   const settled: Draft = { type: "message.settled", actor: ACTOR, session, data: { id: "m", why: "a command" } };
@@ -88,7 +88,7 @@ test("one that was settled is open again when it turns out that a turn began wit
   expect(messages.open(session)).toMatchObject([{ state: "turn_started", why: null, endedAt: null }]);
 });
 
-test("messages go with their session", () => {
+test("removing a session removes its messages", () => {
   const { journal, messages } = open();
   const [session] = SESSIONS as [SessionId, SessionId];
   journal.append(about("m", session, "message.queued"));
@@ -96,7 +96,7 @@ test("messages go with their session", () => {
   expect(messages.list({ limit: 10 })).toEqual([]);
 });
 
-test("a session was spoken to unless all of it was taken back, or is known not to have come there", () => {
+test("wasSpokenTo ignores only messages that were cancelled or are known to have failed", () => {
   const { journal, messages } = open();
   const [session, other] = SESSIONS as [SessionId, SessionId];
   const failed = (id: string, known: boolean): Draft => {
@@ -111,7 +111,7 @@ test("a session was spoken to unless all of it was taken back, or is known not t
   expect(messages.wasSpokenTo(other)).toBe(true);
 });
 
-test("what a person has not read stays however old it is; what they have read goes with the events of its time", () => {
+test("a person's unread messages stay regardless of age; read ones are pruned with the events of their time", () => {
   const { db, journal, messages } = open();
   const options = { before: "9999-01-01T00:00:00.000Z", actor: ACTOR, snapshot: snapshotOf, isThere: () => true, forget: () => {} };
   for (const id of ["unread", "read"]) journal.append(about(id, null, "message.queued"));
@@ -132,7 +132,7 @@ test("what a person has not read stays however old it is; what they have read go
   db.close();
 });
 
-test("the line of a session is what is open for it, in the order in which it was sent, with what says who is next", () => {
+test("line() lists a session's open messages in the order sent, with the fields that decide which is next", () => {
   const { journal, messages } = open();
   const [session, other] = SESSIONS as [SessionId, SessionId];
   for (const id of ["c", "a", "b", "d"]) journal.append(about(id, session, "message.queued"));
@@ -143,7 +143,7 @@ test("the line of a session is what is open for it, in the order in which it was
   expect(line.map(({ id, state }) => `${id} ${state}`)).toEqual(["c queued", "a injecting", "d queued"]);
 });
 
-test("what a sender said after words that are on their way is not read before those", () => {
+test("a message is not read before an earlier one of the same sender that is on its way", () => {
   const { journal, messages } = open();
   const [session] = SESSIONS as [SessionId, SessionId];
   const from = (id: string, actor: string): Draft => ({ ...about(id, session, "message.queued"), actor: actor as Principal }) as Draft;

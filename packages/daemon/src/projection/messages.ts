@@ -1,6 +1,6 @@
 /**
- * Messages to agents and persons, derived from `message.*` events, and the queries on them. Those to a session go with it; those to a person, once
- * they are over, when the journal is pruned.
+ * Messages to agents and persons, derived from `message.*` events, and their queries. A session's messages are removed with it; a person's closed
+ * messages, when the journal is pruned.
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { HoldfastEvent, Message, MessageState, Principal, SessionId } from "@holdfast/contract";
@@ -12,7 +12,7 @@ import { statementsOf } from "./statements.ts";
 
 export interface MessageRecord {
   id: string;
-  /** Null: it is to a person. */
+  /** Null for a message to a person. */
   session: SessionId | null;
   principal: Principal | null;
   from: Principal;
@@ -22,24 +22,24 @@ export interface MessageRecord {
   thread: string;
   replyTo: string | null;
   expiresAt: string | null;
-  /** When it expires, on the clock that nobody sets. */
+  /** When it expires, on the monotonic clock. */
   due: string | null;
   text: string;
-  /** Of the marker that its text is quoted in; its sender could not know it. */
+  /** Nonce of the marker that quotes its text. The sender could not know it. */
   nonce: string;
   addition: string | null;
   steer: boolean;
   state: MessageState;
-  /** Something may still come of it. */
+  /** True if its state may still change. */
   open: boolean;
-  /** A turn ran when it was handed over. */
+  /** True if a turn was running when it was handed over. */
   working: boolean;
-  /** Of a queued one: its keeper may have it. */
+  /** For a queued message: true if the keeper may already have it. */
   doubt: boolean;
   run: number | null;
   via: string | null;
   evidence: string | null;
-  /** The agent's own id of the turn that began with it, where it told one. */
+  /** The agent's own id of the turn it started, if reported. */
   turnId: string | null;
   reply: string | null;
   why: string | null;
@@ -51,24 +51,21 @@ export interface MessageRecord {
   endedAt: string | null;
 }
 
-/**
- * Whether what is queued for a session that has ended is for its next run. Of one that was stopped, or was done, nobody can tell whether it is still
- * meant.
- */
+/** True if messages queued for an ended session wait for its next run. After a stop or a normal end, nobody knows whether they are still wanted. */
 export function waitsForNextRun({ status, restartAt, budgetExceeded }: SessionRecord): boolean {
   return (status === "failed" || status === "lost") && restartAt === null && budgetExceeded === null;
 }
 
-/** One to a session. */
+/** A message to a session. */
 export type SessionMessage = MessageRecord & { session: SessionId };
-/** What says whose turn it is. */
+/** The fields that decide which message is next. */
 export type InLine = Pick<MessageRecord, "id" | "state" | "steer">;
 
 type Apply = { [T in HoldfastEvent["type"]]?: (s: Statements, event: Extract<HoldfastEvent, { type: T }>, db: DatabaseSync) => void };
 
 export const messagesProjection: Projection = {
   tables: ["messages"],
-  // Those to persons are of no session, and those to a coordinator outlive the one that was it.
+  // Messages to persons have no session, and messages to a coordinator outlive the session that had that role.
   needed: `type LIKE 'message.%' AND json_extract(data, '$.id') IN
              (SELECT id FROM messages WHERE session IS NULL OR (role = 'coordinator' AND open = 1))`,
   apply(db, event) {
@@ -96,7 +93,7 @@ const APPLY: Apply = {
   "message.read": (s, { at, data }) => void s.read.run(at, data.read ?? null, data.id),
   "message.answered": (s, { at, data }) => void s.answer.run(data.reply, at, data.id),
   "message.settled": (s, { data }) => void s.settle.run(data.why, data.id),
-  // Also after one that was given up in doubt.
+  // Also valid after the message was given up in doubt.
   "message.turn_started": (s, { at, data }) => void s.turn.run(data.run, data.evidence, data.turn ?? null, at, data.id),
   "message.replied": (s, { at, data }) => void s.reply.run(data.reply, at, data.id),
   "message.failed": (s, { at, data }) => void s.fail.run(data.why, data.hint, data.known ? 1 : 0, at, data.id),
@@ -106,14 +103,14 @@ const APPLY: Apply = {
   "session.snapshot"(s, { session, data }, db) {
     s.remove.run(session);
     for (const row of data.messages ?? []) {
-      // It may have come from another session, of which an older event still tells.
+      // It may have come from another session, for which an older event still exists.
       s.forgetOne.run(String(row.id));
       insertRow(db, "messages", row);
     }
   },
 };
 
-/** An event's id is random, and nobody has it before the event is in the journal. */
+/** An event's id is random and unknown before the event is in the journal. */
 function nonceOf(event: string): string {
   return event.replaceAll("-", "").slice(0, 8);
 }
@@ -142,7 +139,7 @@ type Statements = Record<keyof typeof SQL, StatementSync>;
 
 const prepared = statementsOf(SQL);
 
-/** What waits for the coordinator of a group is for nobody else: not for one that was it, nor for one that has ended. */
+/** A queued message for a group's coordinator is only for the current one: not for a former or ended coordinator. */
 const IN_LINE = `NOT (m.role IS 'coordinator' AND m.state = 'queued' AND m.doubt = 0 AND NOT EXISTS (
   SELECT 1 FROM group_members g JOIN sessions s ON s.id = g.session
   WHERE g.path = m.group_path AND g.session = m.session AND g.coordinator = 1 AND (s.status IN ${LIVE} OR s.restart_at IS NOT NULL)))`;
@@ -156,14 +153,14 @@ export interface MessageFilter {
   person?: Principal | undefined;
   thread?: string | undefined;
   states?: readonly MessageState[] | undefined;
-  /** Only what is to one of these sessions, or from one of these principals. */
+  /** Only messages to these sessions or from these principals. */
   within?: { sessions: readonly SessionId[]; senders: readonly Principal[] } | undefined;
   limit: number;
 }
 
 export class MessageQueries {
   readonly #db: DatabaseSync;
-  /** Some are asked at every look at a screen: preparing one costs more than running it. */
+  /** Cached, because some run at every look at a screen and preparing costs more than running. */
   readonly #statements = new Map<string, StatementSync>();
 
   constructor(db: DatabaseSync) {
@@ -174,26 +171,29 @@ export class MessageQueries {
     return this.#read("WHERE id = ?", id)[0];
   }
 
-  /** Those of a session of which something may still come, in the order they were sent. */
+  /** Returns a session's open messages in the order they were sent. */
   open(session: SessionId): SessionMessage[] {
     return this.#read(`AS m WHERE session = ? AND open = 1 AND ${IN_LINE} ORDER BY seq`, session) as SessionMessage[];
   }
 
-  /** The same without their words: there may be hundreds, of which one is next. */
+  /** Like `open`, without the text: there may be hundreds, and only one is next. */
   line(session: SessionId): InLine[] {
     const sql = `SELECT id, state, steer FROM messages m WHERE session = ? AND open = 1 AND ${IN_LINE} ORDER BY seq`;
     const rows = watched(this.#db, () => this.#prepare(sql).all(session));
     return rows.map(({ id, state, steer }) => ({ id: id as string, state: state as MessageState, steer: steer === 1 }));
   }
 
-  /** Given up in this run though the agent may have got them, or has them and nothing told of a turn. */
+  /** Returns messages given up in this run that the agent may have received, or that it has without a reported turn. */
   doubtful(session: SessionId, run: number): SessionMessage[] {
     const where = `WHERE session = ? AND run = ? AND ((state = 'failed' AND known = 0) OR (state = 'injected' AND open = 0 AND via <> 'read'))
                    ORDER BY seq`;
     return this.#read(where, session, run) as SessionMessage[];
   }
 
-  /** Those that whoever it is could read now: of a session's, none that may be on its way, nor what its sender said after one that is. */
+  /**
+   * Returns messages that the recipient could read now. For a session, excludes messages that may be on their way, and later ones from the same
+   * sender.
+   */
   unread(whose: { session: SessionId } | { person: Principal }, limit: number): MessageRecord[] {
     if ("session" in whose) return this.#read(`AS m WHERE session = ? AND ${UNREAD} ORDER BY seq LIMIT ?`, whose.session, limit);
     return this.#read(`AS m WHERE principal = ? AND ${UNREAD} ORDER BY seq LIMIT ?`, whose.person, limit);
@@ -204,62 +204,62 @@ export class MessageQueries {
     return this.#count(`AS m WHERE principal = ? AND ${UNREAD}`, whose.person);
   }
 
-  /** What was given to whoever asked for it under this id. */
+  /** Returns the messages handed out by the read with this id. */
   givenTo(read: string): MessageRecord[] {
     return this.#read("WHERE read_id = ? ORDER BY seq", read);
   }
 
-  /** False: it is to the coordinator of a group, which the session that has it is not, or not any more. */
+  /** False for a message to a group's coordinator whose session no longer has that role. */
   isInLine(id: string): boolean {
     return this.#count(`AS m WHERE id = ? AND ${IN_LINE}`, id) > 0;
   }
 
-  /** What waits for whoever coordinates the group, in order. */
+  /** Returns messages that wait for the group's coordinator, in order. */
   toCoordinator(group: string): SessionMessage[] {
     const where = "WHERE group_path = ? AND role = 'coordinator' AND open = 1 AND state = 'queued' AND doubt = 0 ORDER BY seq";
     return this.#read(where, group) as SessionMessage[];
   }
 
-  /** What these sessions have said to each other, not by a group; the newest `limit`, the newest first. */
+  /** Returns direct messages among these sessions, not through a group; at most `limit`, newest first. */
   direct(sessions: readonly SessionId[], limit: number): SessionMessage[] {
     const where = `WHERE sent IS NULL AND session IN (SELECT value FROM json_each(?1)) AND sender IN (SELECT 'session:' || value FROM json_each(?1))
                    ORDER BY seq DESC LIMIT ?2`;
     return this.#read(where, JSON.stringify(sessions), limit) as SessionMessage[];
   }
 
-  /** Of a message to a group, in the order of its members. */
+  /** Returns the copies of a group message, in the order of its members. */
   copies(sent: string): SessionMessage[] {
     return this.#read("WHERE sent = ? ORDER BY seq", sent) as SessionMessage[];
   }
 
-  /** Those of a thread that are no copies. */
+  /** Returns the messages of a thread that are not copies. */
   answersIn(thread: string): MessageRecord[] {
     return this.#read("WHERE thread = ? AND sent IS NULL ORDER BY seq", thread);
   }
 
-  /** Those that wait and will not do so for ever. */
+  /** Returns queued messages with an expiry time. */
   expiring(): MessageRecord[] {
     return this.#read("WHERE expires_at IS NOT NULL AND state = 'queued' ORDER BY expires_at");
   }
 
-  /** Whether anything was said to it, or may have been: not what was taken back, nor what is known not to have come there. */
+  /** True if the session received or may have received a message: not cancelled, and not known to have failed. */
   wasSpokenTo(session: SessionId, since = ""): boolean {
     const where = "WHERE session = ? AND queued_at >= ? AND state <> 'cancelled' AND NOT (state = 'failed' AND known = 1) LIMIT 1";
     return this.#read(where, session, since).length > 0;
   }
 
-  /** Whether Holdfast has added words of its own to anything that was said to it since. */
+  /** True if Holdfast added text to any message to the session since then. */
   wasAddedTo(session: SessionId, since: number): boolean {
     return this.#count("WHERE session = ? AND seq > ? AND addition IS NOT NULL AND state <> 'cancelled'", session, since) > 0;
   }
 
-  /** Sessions with open ones. */
+  /** Returns sessions with open messages. */
   waiting(): SessionId[] {
     const sql = "SELECT DISTINCT session FROM messages WHERE open = 1 AND session IS NOT NULL";
     return watched(this.#db, () => this.#db.prepare(sql).all()).map(({ session }) => session as SessionId);
   }
 
-  /** The newest `limit`, oldest first. */
+  /** Returns the newest `limit`, oldest first. */
   list({ session, person, thread, states, within, limit }: MessageFilter): MessageRecord[] {
     const where: string[] = [];
     const values: SQLInputValue[] = [];
@@ -311,7 +311,7 @@ function toRecord(row: Record<string, unknown>): MessageRecord {
     expiresAt: row.expires_at as string | null,
     due: row.due as string | null,
     text: row.text as string,
-    // Those of before there was one.
+    // Messages from before nonces existed.
     nonce: (row.nonce as string | null) ?? (row.id as string),
     addition: row.addition as string | null,
     steer: row.steer === 1,

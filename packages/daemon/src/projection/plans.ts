@@ -1,6 +1,6 @@
 /**
- * What files declare, derived from `plan.*` events. They are never pruned, and so no row goes with a session: it is left out once that is gone. Those of
- * a group, and of its values, go with it.
+ * Declarations of plan files, derived from `plan.*` events, which are never pruned. A removed session's row stays but is not listed. Rows of a
+ * group and its values are removed with the group.
  */
 import type { DatabaseSync } from "node:sqlite";
 import type { Declaration, SessionId, Undeclared } from "@holdfast/contract";

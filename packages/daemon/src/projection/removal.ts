@@ -3,8 +3,8 @@ import type { Draft } from "../journal/journal.ts";
 import type { SessionQueries, SessionRecord } from "./session-queries.ts";
 
 /**
- * What is written when a session goes: its end, and for each child that it belongs to the removed one's parent now. A fact of the child's
- * own, for the events of the removed one will be pruned.
+ * Returns the events of a session's removal: the removal itself, and for each child its new parent. The latter belong to the child, because the
+ * removed session's events will be pruned.
  */
 export function removal(
   queries: SessionQueries,

@@ -59,7 +59,7 @@ function created(session: SessionId, name: string): Draft {
 
 const STOPPED: Draft = { type: "daemon.stopped", actor: "daemon" as Principal, session: null, data: { pid: 1, why: "asked" } };
 
-/** A home whose daemon ended in order, with a backup after `backedUp` of its sessions. */
+/** A home whose daemon shut down cleanly, with a backup after `backedUp` of its sessions. */
 async function lived(at: Rooms, counts: { backedUp: number; later: number }): Promise<{ ids: SessionId[]; epoch: string; seq: number }> {
   const db = await at.open();
   const journal = journalOf(db);
@@ -81,7 +81,7 @@ async function lived(at: Rooms, counts: { backedUp: number; later: number }): Pr
   return { ids, epoch, seq };
 }
 
-test("a database that is whole is opened as it is", async () => {
+test("an intact database is opened unchanged", async () => {
   using at = rooms();
   const { epoch, seq } = await lived(at, { backedUp: 3, later: 3 });
   const db = await at.open();
@@ -91,10 +91,10 @@ test("a database that is whole is opened as it is", async () => {
   db.close();
 });
 
-test("events after the backup are taken from the damaged database, as far as they can be read", async () => {
+test("events after the backup are recovered from the damaged database, as far as readable", async () => {
   using at = rooms();
   const { ids, seq, epoch } = await lived(at, { backedUp: 200, later: 100 });
-  // A page that holds old events: the tail is still there, and the old ones are in the backup.
+  // Damages a page with old events: the tail is intact, and the backup has the old events.
   const file = readFileSync(at.home.database);
   const page = pageOf(file, "session-20");
   file.fill(0xa5, page * 4096, page * 4096 + 200);
@@ -106,15 +106,15 @@ test("events after the backup are taken from the damaged database, as far as the
   db.close();
 });
 
-/** The page of the events table that has this text; its index pages hold no names. */
+/** Returns the page of the events table with this text; its index pages contain no names. */
 function pageOf(file: Buffer, text: string): number {
   return Math.floor(file.indexOf(`"name":"${text}"`) / 4096);
 }
 
-test("wherever a database and its log are damaged, the next one is sound, has what the backup had, and says what it lost", async () => {
+test("wherever the database or its log is damaged, the next one is sound, has the backup's content, and reports the loss", async () => {
   using at = rooms();
   const { ids, seq, epoch } = await lived(at, { backedUp: 120, later: 60 });
-  // A log with more, as a killed daemon leaves it.
+  // A log with more events, as a killed daemon leaves it.
   const db = openDatabase(at.home.database);
   const journal = journalOf(db);
   for (let i = 0; i < 40; i++) journal.append(created(newSessionId(), `in-log-${i}`));
@@ -147,7 +147,7 @@ test("wherever a database and its log are damaged, the next one is sound, has wh
         opened.close();
       }
     }),
-    // Its last page is cut, and nothing has it whole: read as zeros, it passed for a page.
+    // The last page is truncated, and no copy has it whole: read as zeros, it passed for a valid page.
     { numRuns: 60, examples: [[[cut("holdfast.db", 0.9997507195723684), cut("holdfast.db-wal", 0)]]] },
   );
 }, 120_000);
@@ -168,7 +168,7 @@ function expectSound(db: DatabaseSync, was: { ids: SessionId[]; seq: number; epo
   if (report) expect(report.seq).toBe(seqs.length);
 }
 
-/** As the first release made it; never edited. */
+/** The schema of the first release; never edited. */
 const SCHEMA_1 = `
   CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
   CREATE TABLE events (seq INTEGER PRIMARY KEY, epoch TEXT NOT NULL, id TEXT NOT NULL, type TEXT NOT NULL, v INTEGER NOT NULL,
@@ -201,7 +201,7 @@ function writeSchema1(path: string): void {
   db.close();
 }
 
-test("a database of the first schema is migrated to today's, with every session and event", async () => {
+test("a database of the first schema is migrated to the current one, with every session and event", async () => {
   using at = rooms();
   writeSchema1(at.home.database);
   const db = await at.open();
@@ -218,7 +218,7 @@ test("a database of the first schema is migrated to today's, with every session 
   db.close();
 });
 
-test("before a migration a backup is taken, of the schema that was", async () => {
+test("a migration first takes a backup of the old schema", async () => {
   using at = rooms();
   writeSchema1(at.home.database);
   const steps = [...MIGRATIONS, "CREATE TABLE later (a TEXT)"];
@@ -231,7 +231,7 @@ test("before a migration a backup is taken, of the schema that was", async () =>
   expect(copy.prepare("PRAGMA user_version").get()).toEqual({ user_version: 1 });
 });
 
-test("a migration that fails leaves the database as it was, and its backup", async () => {
+test("a failed migration leaves the database unchanged, and its backup", async () => {
   using at = rooms();
   writeSchema1(at.home.database);
   await expect(at.open([...MIGRATIONS, "CREATE TABLE later (a TEXT); INSERT INTO nowhere VALUES (1)"])).rejects.toThrow("nowhere");
@@ -240,7 +240,7 @@ test("a migration that fails leaves the database as it was, and its backup", asy
   expect(at.backups.list()).toHaveLength(1);
 });
 
-test("a backup of an older schema is migrated when it is restored; one of a newer is passed over", async () => {
+test("a backup of an older schema is migrated when restored; one of a newer schema is skipped", async () => {
   using at = rooms();
   writeSchema1(at.home.database);
   const old = await at.backups.create("asked");
@@ -256,13 +256,13 @@ test("a backup of an older schema is migrated when it is restored; one of a newe
   restored.close();
 });
 
-/** As a build that was never released, whose steps were others, may have left it. */
+/** Simulates an unreleased build with different migrations. */
 function lackAColumn(file: string): void {
   using db = new DatabaseSync(file);
   db.exec("ALTER TABLE runs DROP COLUMN limit_exceeded; UPDATE meta SET value = 'others' WHERE key = 'schema'");
 }
 
-test("a database that lacks what its version promises is damaged: it is set aside, and the backup takes its place, with all events", async () => {
+test("a database that lacks part of its schema is set aside and replaced by the backup, with all events", async () => {
   using at = rooms();
   const was = await lived(at, { backedUp: 3, later: 2 });
   lackAColumn(at.home.database);
@@ -279,7 +279,7 @@ test("a database that lacks what its version promises is damaged: it is set asid
   db.close();
 });
 
-test("where no backup is better, or there is none, its events are read again from the first", async () => {
+test("without a better backup, the events are read again from the first", async () => {
   using at = rooms();
   const was = await lived(at, { backedUp: 3, later: 2 });
   lackAColumn(at.home.database);
@@ -293,7 +293,7 @@ test("where no backup is better, or there is none, its events are read again fro
   again.close();
 });
 
-test("a schema version that cannot be one is damage, not a newer Holdfast", async () => {
+test("an impossible schema version is damage, not a newer Holdfast", async () => {
   using at = rooms();
   await lived(at, { backedUp: 5, later: 0 });
   const file = readFileSync(at.home.database);

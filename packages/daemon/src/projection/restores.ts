@@ -1,4 +1,4 @@
-/** How the epoch came about. Kept beside the journal's own facts in `meta`; the new database's note to itself goes with it. */
+/** The last restore. Stored in `meta` beside the journal's own data; replaces the new database's pending report. */
 import type { DatabaseSync } from "node:sqlite";
 import type { RestoreReport } from "@holdfast/contract";
 import type { Projection } from "../journal/journal.ts";
@@ -13,7 +13,7 @@ export const restoresProjection: Projection = {
   },
 };
 
-/** The last restore of this home, if there was one. */
+/** Returns the last restore of this home, if any. */
 export function lastRestore(db: DatabaseSync): (RestoreReport & { at: string }) | null {
   const text = db.prepare("SELECT value FROM meta WHERE key = 'restored'").get()?.value;
   return text === undefined ? null : (JSON.parse(String(text)) as RestoreReport & { at: string });

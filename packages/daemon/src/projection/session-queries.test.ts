@@ -53,7 +53,7 @@ function refusal(ask: () => unknown): HoldfastError {
   throw new Error("it was not refused");
 }
 
-test("a session is found by its name, its id, and the beginning of its id", () => {
+test("a session is found by its name, its id, or an id prefix", () => {
   const queries = having("abcdefghij build", "xyzabcdefg test");
   expect(queries.resolve("build").id).toBe("abcdefghij");
   expect(queries.resolve("abcdefghij").name).toBe("build");
@@ -61,7 +61,7 @@ test("a session is found by its name, its id, and the beginning of its id", () =
   expect(queries.resolve("abcdefghi").name).toBe("build");
 });
 
-test("an exact name wins over an id, and an exact id over a prefix", () => {
+test("an exact name takes precedence over an id, and an exact id over a prefix", () => {
   const queries = having("abcdefghij one", "bbbbbbbbbb abcdefghij", "cccccccccc abc", "abczzzzzzz two");
   expect(queries.resolve("abcdefghij").id).toBe("bbbbbbbbbb");
   expect(queries.resolve("abc").id).toBe("cccccccccc");
@@ -72,13 +72,13 @@ test("a name is found however its accents are encoded", () => {
   expect(having(`abcdefghij ${"café".normalize("NFC")}`).resolve("café".normalize("NFD")).id).toBe("abcdefghij");
 });
 
-test("a prefix that fits several is refused with all of them", () => {
+test("an ambiguous prefix is refused with all matches", () => {
   const error = refusal(() => having("abcdefghij build", "abzzzzzzzz test", "xxxxxxxxxx other").resolve("ab"));
   expect(error.code).toBe("session_ambiguous");
   expect(error.candidates).toEqual(["abcdefghij (build)", "abzzzzzzzz (test)"]);
 });
 
-test("an unknown name is refused with those that are near", () => {
+test("an unknown name is refused with similar names", () => {
   const queries = having("abcdefghij build", "bbbbbbbbbb build-2", "cccccccccc deploy");
   expect(refusal(() => queries.resolve("biuld"))).toMatchObject({ code: "session_not_found", candidates: ["build"] });
   expect(refusal(() => queries.resolve("BUILD")).candidates).toEqual(["build", "build-2"]);
@@ -86,7 +86,7 @@ test("an unknown name is refused with those that are near", () => {
   expect(refusal(() => queries.resolve("zzz")).candidates).toEqual(["build", "build-2", "deploy"]);
 });
 
-test("without any session an unknown name says how to start one", () => {
+test("without any sessions, an unknown name gives a hint how to start one", () => {
   expect(refusal(() => having().resolve("build"))).toMatchObject({ candidates: [], hint: expect.stringContaining("holdfast run") });
 });
 
@@ -97,7 +97,7 @@ test.each(["", "%", "_", "a%", "a*", "'", "' OR 1=1 --", "~", "abcdefghij~", "A"
   },
 );
 
-test("without a filter, those that have not ended; with all, everything, oldest first", () => {
+test("select returns sessions that have not ended; with all, everything, oldest first", () => {
   const queries = having("aaaaaaaaaa a done", "bbbbbbbbbb b", "cccccccccc c lost", "dddddddddd d unknown", "eeeeeeeeee e starting");
   const names = (filter: Parameters<SessionQueries["select"]>[0]) => queries.select(filter).map(({ name }) => name);
   expect(names({})).toEqual(["b", "d", "e"]);
@@ -107,7 +107,7 @@ test("without a filter, those that have not ended; with all, everything, oldest 
   expect(queries.counts()).toEqual({ running: 3, ended: 2, lost: 1 });
 });
 
-test("filters narrow, and names come in the order they were given, each once", () => {
+test("filters apply, and names are returned in the given order, each once", () => {
   const queries = having("aaaaaaaaaa a done demo", "bbbbbbbbbb b working demo", "cccccccccc c working shell");
   const names = (filter: Parameters<SessionQueries["select"]>[0]) => queries.select(filter).map(({ name }) => name);
   expect(names({ agent: ["demo"] })).toEqual(["b"]);
@@ -118,7 +118,7 @@ test("filters narrow, and names come in the order they were given, each once", (
   expect(refusal(() => queries.select({ names: ["a", "nope"] })).code).toBe("session_not_found");
 });
 
-test("a list of names, agents or statuses that is empty selects nothing, never everything", () => {
+test("an empty list of names, agents or statuses selects nothing, never everything", () => {
   const queries = having("aaaaaaaaaa a done", "bbbbbbbbbb b");
   expect(queries.select({ names: [] })).toEqual([]);
   expect(queries.select({ agent: [] })).toEqual([]);
@@ -127,7 +127,7 @@ test("a list of names, agents or statuses that is empty selects nothing, never e
   expect(queries.select({ agent: [""] })).toEqual([]);
 });
 
-test("what was read is remembered until anything is written, also where that is taken back", () => {
+test("records are cached until a write, even one that is rolled back", () => {
   const db = openDatabase(":memory:");
   const journal = new Journal({ db, projections: [sessionsProjection], machineName: "box" });
   const queries = new SessionQueries(db);

@@ -1,4 +1,4 @@
-/** Reads of the sessions and runs tables, and the one place where a name, an id or an id prefix becomes a session. */
+/** Queries on the sessions and runs tables, and the only place that resolves a name, an id or an id prefix to a session. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import {
   type Attachment,
@@ -40,9 +40,9 @@ export interface SessionRecord {
   owner: string;
   handover: Handover | null;
   parent: SessionId | null;
-  /** What it answers, and how it ends, is told to its parent. */
+  /** True if its answers and its end are reported to its parent. */
   report: boolean;
-  /** The paths of those it is in, the longest first. */
+  /** Paths of its groups, longest-standing first. */
   groups: string[];
   createdAt: string;
   /** The current run. */
@@ -61,40 +61,40 @@ export interface SessionRecord {
   cause: EndCause | null;
   memoryLimit: number | null;
   limitExceeded: string | null;
-  /** What it may use in all its runs. */
+  /** The limits over all its runs. */
   budget: Budget | null;
-  /** Limits of which it was told that they are near. */
+  /** Limits with a warning that they are near. */
   budgetWarned: BudgetLimit[];
   budgetExceeded: BudgetState["exceeded"];
-  /** Of each run's recording: 0 keeps everything, null is as configured. */
+  /** Limit of each run's recording: 0 keeps everything, null is the configured limit. */
   recordingLimit: number | null;
-  /** Where the current run's recording began when that was last told. */
+  /** Start offset of the current run's recording, as last reported. */
   cutOffset: number;
-  /** Up to where the current run's transcript is in the journal. */
+  /** Offset up to which the journal has the current run's transcript. */
   transcriptOffset: number;
-  /** By a clock that nobody sets; null while it runs, and when it is not known. */
+  /** Measured with the monotonic clock; null while it runs or if unknown. */
   durationMs: number | null;
   viewedAt: string | null;
-  /** That no person has looked at. */
+  /** A failure that no person has seen. */
   failure: Session["failure"];
-  /** How many were seen to begin; what that says of those that began: `turnsOf`. */
+  /** Number of observed turn starts. See `turnsOf` for what it says about the real number. */
   turns: number;
-  /** The run that was handed the first prompt; null: none, or nobody knows. */
+  /** The run that got the first prompt; null if none, or unknown. */
   promptedRun: number | null;
-  /** The last run to which words were handed over, a first prompt or a message; 0: none was; null: nobody knows. */
+  /** The last run that got a first prompt or a message; 0 for none; null if unknown. */
   spokenRun: number | null;
   tasksCompleted: number;
   progress: Progress | null;
-  /** The run that vanished with its keeper, or with the machine, until a later one has shown that it is back. */
+  /** The run that was lost with its keeper or the machine, until a later run shows that the session is back. */
   lostRun: number | null;
   conversation: string | null;
   conversations: Session["conversations"];
   forkedFrom: ForkedFrom | null;
   statusAt: string | null;
-  /** What is known of what the agent of the current run does. */
+  /** The known activity of the current run's agent. */
   standing: RecordedStanding | null;
   attachments: Attachment[];
-  /** When the next run is due, on the clock that nobody sets. */
+  /** When the next run is due, on the monotonic clock. */
   restartDue: string | null;
 }
 
@@ -108,7 +108,7 @@ export interface SessionFilter {
   all?: boolean;
   status?: readonly SessionStatus[] | undefined;
   agent?: readonly string[] | undefined;
-  /** Also ended ones with a failure that no person has looked at. */
+  /** Also includes ended sessions with a failure that no person has seen. */
   unseen?: boolean;
 }
 
@@ -122,21 +122,21 @@ const SELECT = `
 
 export const LIVE = "('starting', 'working', 'waiting', 'idle', 'unknown')";
 
-/** Those that have not ended: a session that was only created has no run, but one is to come. */
+/** Statuses that have not ended. A created session has no run yet, but will. */
 export const OPEN = "('created', 'starting', 'working', 'waiting', 'idle', 'unknown')";
 
-/** How many candidates an error lists. */
+/** Most candidates in an error. */
 const CANDIDATES = 10;
 
-/** Nothing may be written for long, and anything asked for. */
+/** Limit for long periods without writes. */
 const MOST_REMEMBERED = 1000;
 
 export class SessionQueries {
   readonly #db: DatabaseSync;
-  /** By what follows the join, of which there are a handful: preparing one costs more than running it. */
+  /** Keyed by the clauses after the join, a handful in total: preparing costs more than running. */
   readonly #statements = new Map<string, StatementSync>();
   #tree: StatementSync | undefined;
-  /** What was read since anything was written: one thing that happens asks for the same session two dozen times. */
+  /** Records read since the last write: one action reads the same session about two dozen times. */
   readonly #remembered = new Map<string, SessionRecord | undefined>();
   readonly #changes: StatementSync;
   #changesThen: unknown;
@@ -147,8 +147,8 @@ export class SessionQueries {
   }
 
   /**
-   * Oldest first. Names are resolved or refused; filters then narrow. Without any, the sessions that have not ended. An empty list
-   * selects nothing: what was meant to name a few must never come to mean all.
+   * Returns oldest first. Names are resolved or refused; then filters apply. Without names or filters, returns the sessions that have not ended. An
+   * empty list selects nothing: a request for a few must never mean all.
    */
   select(filter: SessionFilter): SessionRecord[] {
     const unseen = filter.unseen ? " OR s.failure IS NOT NULL" : "";
@@ -163,29 +163,29 @@ export class SessionQueries {
     return this.#read(`WHERE s.status IN ${LIVE}`);
   }
 
-  /** Live ones that may take only so much of the machine. */
+  /** Returns live sessions with a memory limit. */
   limited(): SessionRecord[] {
     return this.#read(`WHERE s.status IN ${LIVE} AND s.memory_limit IS NOT NULL`);
   }
 
-  /** Those that have a budget and run, or are about to. */
+  /** Returns sessions with a budget that run or are about to. */
   budgeted(): SessionRecord[] {
     return this.#read(`WHERE s.budget IS NOT NULL AND (s.status IN ${LIVE} OR s.restart_at IS NOT NULL)`);
   }
 
-  /** How long its runs before the current one were there, in all. Of one that vanished, what the time of day says. */
+  /** Returns the total duration of earlier runs. For a lost run, uses wall-clock times. */
   formerRunsMs(id: SessionId, run: number): number {
     const sql = `SELECT sum(coalesce(duration_ms, max(0, (julianday(ended_at) - julianday(started_at)) * 86400000))) AS ms
                  FROM runs WHERE session = ? AND run < ?`;
     return Number(watched(this.#db, () => this.#db.prepare(sql).get(id, run))?.ms ?? 0);
   }
 
-  /** Sessions whose next run is due at some time. */
+  /** Returns sessions with a scheduled next run. */
   restarting(): SessionRecord[] {
     return this.#read("WHERE s.restart_at IS NOT NULL");
   }
 
-  /** How many runs in a row, up to and including `last`, ended by themselves after less than `ms`. */
+  /** Counts consecutive runs, up to and including `last`, that ended on their own in less than `ms`. */
   quickEnds(id: SessionId, options: { last: number; ms: number }): number {
     const sql = "SELECT started_at, ended_at, duration_ms, cause FROM runs WHERE session = ? AND run <= ? ORDER BY run DESC";
     let count = 0;
@@ -198,18 +198,18 @@ export class SessionQueries {
     return count;
   }
 
-  /** Those that have ended and are not due again, in the order in which they ended. */
+  /** Returns sessions that have ended without a scheduled run, in the order of their ends. */
   ended(): SessionRecord[] {
     const rest = `WHERE s.status NOT IN ${OPEN} AND s.restart_at IS NULL ORDER BY r.ended_seq, s.created_seq`;
     return this.#all(rest);
   }
 
-  /** Those whose end is later in the journal than this place. */
+  /** Returns sessions that ended after this journal position. */
   endedAfter(seq: number): SessionRecord[] {
     return this.#read(`WHERE s.status NOT IN ${OPEN} AND r.ended_seq > CAST(? AS INTEGER)`, String(seq));
   }
 
-  /** Those that were lost and have not come back; they may run. */
+  /** Returns lost sessions that are not back yet; some may be running. */
   lost(): SessionRecord[] {
     return this.#read("WHERE s.lost_run IS NOT NULL");
   }
@@ -233,7 +233,7 @@ export class SessionQueries {
     return this.#one("WHERE s.name = ?", name);
   }
 
-  /** A session and all that descend from it; UNION, not UNION ALL: a ring of parents would never end. */
+  /** Returns a session and all its descendants. UNION, not UNION ALL: a cycle of parents would never end. */
   descendants(root: SessionId): SessionId[] {
     this.#tree ??= this.#db.prepare(
       "WITH RECURSIVE tree (id) AS (SELECT ? UNION SELECT s.id FROM sessions s JOIN tree ON s.parent = tree.id) SELECT id FROM tree",
@@ -241,7 +241,7 @@ export class SessionQueries {
     return this.#tree.all(root).map((row) => row.id as SessionId);
   }
 
-  /** The session that started it, the one that started that, and so on; the nearest first. */
+  /** Returns the parent, its parent, and so on; nearest first. */
   ancestors(id: SessionId): SessionRecord[] {
     const found: SessionRecord[] = [];
     for (let parent = this.get(id)?.parent ?? null; parent !== null; parent = found.at(-1)?.parent ?? null) {
@@ -252,12 +252,12 @@ export class SessionQueries {
     return found;
   }
 
-  /** Likewise, with their records, in the order in which they began. */
+  /** Returns the records of a session and all its descendants, in the order of creation. */
   tree(root: SessionId): SessionRecord[] {
     return this.#read("WHERE s.id IN (SELECT value FROM json_each(?))", JSON.stringify(this.descendants(root)));
   }
 
-  /** How far the journal knows the transcript of each run. */
+  /** Returns how much of each run's transcript the journal has. */
   transcriptOffsets(session: SessionId): Map<number, number> {
     const rows = watched(this.#db, () =>
       this.#db.prepare("SELECT run, transcript_offset FROM runs WHERE session = ? AND transcript_offset > 0 ORDER BY run").all(session),
@@ -269,12 +269,12 @@ export class SessionQueries {
     return this.#read("WHERE s.parent = ?", parent);
   }
 
-  /** Those that work in it, or did; oldest first. */
+  /** Returns sessions that work or worked in it, oldest first. */
   inWorkspace(id: WorkspaceId): SessionRecord[] {
     return this.#read("WHERE s.workspace = ?", id);
   }
 
-  /** The exact name, else the exact id, else the only id that begins so. */
+  /** Resolves an exact name, else an exact id, else a unique id prefix. */
   resolve(ref: string): SessionRecord {
     const exact = this.byName(ref.normalize("NFC")) ?? this.get(ref as SessionId);
     if (exact) return exact;
@@ -300,7 +300,7 @@ export class SessionQueries {
     });
   }
 
-  /** What a transaction has written may yet be taken back: read in it, nothing is remembered. */
+  /** Does not cache inside a transaction, because its writes may be rolled back. */
   #one(where: string, value: string): SessionRecord | undefined {
     if (this.#db.isTransaction) return this.#read(where, value)[0];
     const changes = this.#changes.get()?.n;
@@ -392,22 +392,22 @@ function toRecord(row: Record<string, unknown>): SessionRecord {
   };
 }
 
-/** Of those of before turns were counted for each, nobody knows. */
+/** Unknown (null) for conversations from before turns were counted per conversation. */
 function conversationsOf(row: Record<string, unknown>): Session["conversations"] {
   const all = JSON.parse(row.conversations as string) as (Omit<Session["conversations"][number], "turns"> & { turns?: number | null })[];
   const spoken = row.spoken_run as number | null;
-  // Words were handed over and no turn was seen: nobody knows whether there was one. A protocol tells each.
+  // Text was handed over, but no turn was observed, so the number is unknown. A protocol reports every turn.
   const isUnknown = (run: number) => row.kind !== "conversation" && (spoken === null || spoken >= run);
   return all.map((one) => ({ ...one, turns: one.turns === undefined || (one.turns === 0 && isUnknown(one.run)) ? null : one.turns }));
 }
 
-/** A program that exited has an exit even when its keeper could not say which (a signal, on tmux before 3.3). */
+/** A program that exited has an exit even if its keeper could not tell which (a signal, on tmux before 3.3). */
 function exitOf(row: Record<string, unknown>): Exit | null {
   if (row.exit_code === null && row.exit_signal === null && row.cause !== "exited") return null;
   return { code: row.exit_code as number | null, signal: row.exit_signal as string | null };
 }
 
-/** A slip of the keyboard away, or one contained in the other. */
+/** True if the two differ by a typing error, or one contains the other. */
 function isAlike(name: string, ref: string): boolean {
   const a = name.toLowerCase();
   const b = ref.toLowerCase();

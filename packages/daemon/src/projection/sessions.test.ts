@@ -58,7 +58,7 @@ test.each([
   expect(queries.get(ID)).toMatchObject({ status, exit: exit ?? null, endedAt: NOW });
 });
 
-test("a shell that runs is working; an agent in a terminal is unknown until there is evidence", () => {
+test("a running shell is working; an agent in a terminal is unknown until there is evidence", () => {
   const { journal, queries } = open();
   journal.append(created(ID, "one"));
   expect(queries.get(ID)?.status).toBe("starting");
@@ -69,7 +69,7 @@ test("a shell that runs is working; an agent in a terminal is unknown until ther
   expect(queries.get(other)?.status).toBe("unknown");
 });
 
-test("an event of a type that is not known is passed over", () => {
+test("an event of an unknown type is ignored", () => {
   const { db, journal } = open();
   journal.append(created(ID, "one"));
   const before = dump(db);
@@ -78,7 +78,7 @@ test("an event of a type that is not known is passed over", () => {
   expect(dump(db)).toEqual(before);
 });
 
-test("two sessions cannot have one name: the second is refused whole", () => {
+test("two sessions cannot share a name: the second is refused completely", () => {
   const { journal, queries } = open();
   journal.append(created(ID, "one"));
   expect(() => journal.append(created("bbbbbbbbbb" as SessionId, "one"))).toThrow();
@@ -86,7 +86,7 @@ test("two sessions cannot have one name: the second is refused whole", () => {
   expect(queries.select({ all: true })).toHaveLength(1);
 });
 
-test("the name of a removed session is free again, and its runs are gone", () => {
+test("a removed session's name is free again, and its runs are gone", () => {
   const { db, journal, queries } = open();
   journal.append(created(ID, "one"), started(ID), ended(ID, { cause: "lost", exit: null }));
   journal.append({ type: "session.removed", actor: ACTOR, session: ID, data: { name: "one" } });
@@ -125,7 +125,7 @@ const CAUSES = [
   { cause: "lost", exit: null },
 ] as const;
 
-/** A session as the product would have it after the steps so far: a step that makes no sense now writes nothing. */
+/** A simulated session. A step that is invalid in the current state writes nothing. */
 class Played {
   name: string;
   run = 1;
@@ -194,18 +194,18 @@ function play({ db, journal }: { db: DatabaseSync; journal: Journal }, list: rea
     } else if (step.verb === "create") {
       const id =
         `aaaaaaa${[step.session, Math.floor(index / 26), index % 26].map((n) => "abcdefghijklmnopqrstuvwxyz"[n]).join("")}` as SessionId;
-      // Of one that lives, or of nobody: trees of any shape.
+      // The parent is an existing session or none: trees of any shape.
       const parent = queries.select({ all: true })[step.pick - 1]?.id ?? null;
       live.set(step.session, new Played(journal, { id, name: `s${index}`, pick: step.pick, parent, queries }));
     }
   }
 }
 
-/** Everything is old by then. */
+/** Prunes with a cutoff after every event. */
 function prune({ db, journal }: { db: DatabaseSync; journal: Journal }, mostOldEvents: number): void {
   const isThere = (id: SessionId) => new SessionQueries(db).get(id) !== undefined;
   const options = { before: "9999-01-01T00:00:00.000Z", actor: ACTOR, snapshot: snapshotOf, isThere, forget: () => {}, mostOldEvents };
-  // A snapshot that was just made would be old too: one step is one snapshot.
+  // A new snapshot would be old too, so each step makes one snapshot.
   pruneEvents(journal, options);
 }
 
@@ -213,7 +213,7 @@ function dump(db: DatabaseSync): Record<string, unknown[]> {
   return Object.fromEntries(sessionsProjection.tables.map((table) => [table, db.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`).all()]));
 }
 
-test("tables rebuilt from the journal equal the live ones, whatever happened", () => {
+test("tables rebuilt from the journal equal the live ones after any sequence of events", () => {
   let most = 0;
   fc.assert(
     fc.property(steps, (list) => {
@@ -236,7 +236,7 @@ test("tables rebuilt from the journal equal the live ones, whatever happened", (
   expect(most).toBeGreaterThan(10);
 });
 
-test("a rebuild brings damaged tables back, and a rebuild that fails leaves them as they were", () => {
+test("a rebuild repairs damaged tables, and a failed rebuild leaves them unchanged", () => {
   const { db, journal } = open();
   journal.append(created(ID, "one"), started(ID));
   const good = dump(db);
@@ -248,7 +248,7 @@ test("a rebuild brings damaged tables back, and a rebuild that fails leaves them
   expect(dump(db)).toEqual(good);
 });
 
-test("a run of before there were durations has the one that the clock said, and a clock that was set back makes none negative", () => {
+test("a run from before durations existed uses the wall clock, and never has a negative duration", () => {
   const { db, journal } = open();
   journal.append(created(ID, "one"), started(ID), ended(ID, { cause: "lost", exit: null }));
   const [start] = journal.readAfter(0, 1, { types: ["session.started"] });
@@ -265,7 +265,7 @@ test("a run of before there were durations has the one that the clock said, and 
   });
 });
 
-test("a look at it is of one run: the next begins unseen", () => {
+test("a view counts for one run: the next run is unviewed", () => {
   const { journal, queries } = open();
   journal.append(created(ID, "one"), started(ID), ended(ID, { cause: "lost", exit: null }));
   expect(queries.get(ID)?.viewedAt).toBe(null);
@@ -275,7 +275,7 @@ test("a look at it is of one run: the next begins unseen", () => {
   expect(queries.get(ID)?.viewedAt).toBe(null);
 });
 
-test("the tables of the first schema, brought up to date, equal the ones rebuilt from its events", () => {
+test("migrated tables of the first schema equal those rebuilt from its events", () => {
   const db = new DatabaseSync(":memory:");
   migrate(db, MIGRATIONS.slice(0, 1));
   const event = db.prepare("INSERT INTO events VALUES (?, 'e', ?, ?, 1, ?, 'user:tester', ?, 'box', ?)");
@@ -293,7 +293,7 @@ test("the tables of the first schema, brought up to date, equal the ones rebuilt
   expect(dump(db)).toEqual(live);
 });
 
-test("a budget is kept with its session: what was told of it, which limit ended it, and what of that a change leaves", () => {
+test("a session keeps its budget, its warnings and the exceeded limit, and a change resets only what it affects", () => {
   const { db, journal, queries } = open();
   const about = { actor: ACTOR, session: ID } as const;
   const budgetOf = () => {
@@ -319,7 +319,7 @@ test("a budget is kept with its session: what was told of it, which limit ended 
   expect(queries.resolve(other).budget).toEqual({ turns: 1 });
 });
 
-test("how long former runs were there is by their durations, and by the clock where one vanished", () => {
+test("formerRunsMs uses durations, and wall-clock times for a lost run", () => {
   const { journal, queries } = open();
   const start = "2026-01-02T03:04:00.000Z";
   const run = (number: number, durationMs: number | null): Draft[] => [
@@ -344,7 +344,7 @@ test("how long former runs were there is by their durations, and by the clock wh
   expect(queries.endedAfter(journal.cursor.seq)).toEqual([]);
 });
 
-test("a failure is there until a person has looked at it; a look that is older, or an agent's, leaves it (mend 14)", () => {
+test("a failure stays until a person looks at it; an older look or an agent's does not clear it (mend 14)", () => {
   const { journal, queries } = open();
   const about = { actor: ACTOR, session: ID };
   const failure = () => queries.resolve(ID).failure?.what ?? null;
@@ -359,7 +359,7 @@ test("a failure is there until a person has looked at it; a look that is older, 
   expect(queries.select({ unseen: true }).map(({ failure: each }) => each)).toEqual([{ what: "turn", why: "no network", at: told?.at }]);
   look(told?.seq ?? 0);
   expect(failure()).toBeNull();
-  // What is seen of one that runs says nothing of its end.
+  // A view of a running session says nothing about its end.
   journal.append({ ...about, type: "session.viewed", data: { run: 1 } } as Draft);
   expect(queries.resolve(ID).viewedAt).toBeNull();
   const end = { run: 1, cause: "exited", endedAt: new Date().toISOString(), lastActivityAt: null, bytes: 0 };

@@ -1,6 +1,4 @@
-/**
- * Sessions and their runs, derived from `session.*` events. A removed session leaves no row: its events stay in the log.
- */
+/** Sessions and their runs, derived from `session.*` events. A removed session has no row; its events stay in the log. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import {
   type Budget,
@@ -103,7 +101,7 @@ const APPLY: Apply = {
     s.nextRun.run(data.run, session);
     if (data.host !== undefined) s.moveTo.run(data.host, session);
     if (data.prompt === "given" || data.prompt === "repeated") s.prompt.run(data.run, data.run, session);
-    // One it had before may be gone on with.
+    // It may be an earlier conversation that continues.
     if (data.conversation !== undefined) converse(s, { session, id: data.conversation, run: data.run, since: at, turns: null });
   },
   "session.restart_scheduled"(s, { session, data }) {
@@ -144,7 +142,7 @@ const APPLY: Apply = {
     s.progress.run(JSON.stringify({ ...data, at }), session);
   },
   "session.conversation_changed"(s, { session, data, at }) {
-    // What an agent says it is in may be one that it goes on with.
+    // The agent may be continuing an earlier conversation.
     converse(s, { session, id: data.conversation, run: data.run, since: at, turns: data.begun ? 0 : null });
   },
   "turn.started": readUpTo,
@@ -178,7 +176,7 @@ const APPLY: Apply = {
     const status = statusAtEnd(data);
     s.status.run(status, session, data.run);
     if (status === "failed" || status === "lost") s.fail.run(JSON.stringify({ what: "ended", why: null, at: data.endedAt, seq }), session);
-    // Somebody has ended it: that its turn did not come to an end is no news.
+    // It was stopped on request, so the unfinished turn is no news.
     else if (status === "stopped") s.forgive.run(session, "turn");
     if (data.cause === "lost") s.lose.run(data.run, session);
     else if (data.cause === "stopped" || data.cause === "let_go" || data.exit?.code === 0) s.cameBack.run(session, data.run);
@@ -186,7 +184,7 @@ const APPLY: Apply = {
   "session.turn_failed"(s, { session, data, at, seq }) {
     s.fail.run(JSON.stringify({ what: "turn", why: data.why, at, seq }), session);
   },
-  // It may be written down later than what it has not seen.
+  // A look may be recorded after events that it has not seen.
   "session.looked_at": (s, event) => seen(s, event, event.data.upTo),
   "session.attached": (s, event) => seen(s, event),
   "session.restore_due"(s, { session, data }) {
@@ -195,7 +193,7 @@ const APPLY: Apply = {
   "budget.changed"(s, { session, data }) {
     const was = s.budgetOf.get(session);
     const [before, warned] = [was?.budget, was?.budget_warned].map((text) => JSON.parse(String(text ?? "{}")) as unknown);
-    // Of a limit that stays as it is, it was told.
+    // Unchanged limits keep their warning.
     const still = (Array.isArray(warned) ? (warned as BudgetLimit[]) : []).filter(
       (limit) => (before as Budget)[limit] === data.budget[limit],
     );
@@ -237,13 +235,13 @@ const APPLY: Apply = {
   },
 };
 
-/** What a transcript says up to there is in the journal. */
+/** The journal has the transcript up to this offset. */
 function readUpTo(s: Statements, { session, data }: { session: SessionId | null; data: { run: number; offset: number } }): void {
   s.readTranscript.run(data.offset, session, data.run);
 }
 type Had = Session["conversations"][number];
 
-/** Each is kept: a conversation that was left can be gone on with. */
+/** Keeps every conversation, because an earlier one can be continued. */
 function converse(s: Statements, { session, ...one }: Had & { session: SessionId | null }): void {
   const known = conversationsOf(s, session);
   s.conversation.run(one.id, JSON.stringify(known.some(({ id }) => id === one.id) ? known : [...known, one]), session);
@@ -261,7 +259,7 @@ function conversationsOf(s: Statements, session: SessionId | null): Had[] {
   return JSON.parse(String(s.conversationsOf.get(session)?.conversations ?? "[]")) as Had[];
 }
 
-/** A session as its rows are now, for `session.snapshot`. */
+/** Returns a session's current rows, for `session.snapshot`. */
 export function snapshotOf(db: DatabaseSync, session: SessionId): EventData<"session.snapshot"> | undefined {
   const row = db.prepare("SELECT * FROM sessions WHERE id = ?").get(session);
   const runs = db.prepare("SELECT * FROM runs WHERE session = ? ORDER BY run").all(session);
@@ -286,7 +284,7 @@ export function snapshotOf(db: DatabaseSync, session: SessionId): EventData<"ses
   return row && (whole as EventData<"session.snapshot">);
 }
 
-/** The table's own columns: a snapshot of another version may have fewer, or more. */
+/** Uses only the table's own columns: a snapshot of another version may have fewer or more. */
 export function insertRow(
   db: DatabaseSync,
   table:
@@ -323,7 +321,7 @@ function statusAtEnd(data: Extract<HoldfastEvent, { type: "session.ended" }>["da
 
 type Statements = Record<keyof typeof SQL, StatementSync>;
 
-/** What an agent has looked at, no person has seen. */
+/** A look by an agent does not count as seen by a person. */
 function seen(s: Statements, { session, actor, seq }: HoldfastEvent, upTo = seq): void {
   if (!actor.startsWith("session:")) s.seen.run(session, upTo);
 }
@@ -343,7 +341,7 @@ const SQL = {
   restartAt: "UPDATE sessions SET restart_at = ?, restart_due = ?, restart_given_up = NULL WHERE id = ?",
   giveUpRestart: "UPDATE sessions SET restart_at = NULL, restart_due = NULL, restart_given_up = ? WHERE id = ?",
   startRun: "UPDATE runs SET pid = ?, pid_start = ?, output_path = ?, started_at = coalesce(started_at, ?) WHERE session = ? AND run = ?",
-  // A shell works while it runs; what an agent in a terminal does is unknown until there is evidence.
+  // A shell is working while it runs; an agent in a terminal is unknown until there is evidence.
   working: "UPDATE sessions SET status = CASE kind WHEN 'shell' THEN 'working' ELSE 'unknown' END WHERE id = ?",
   exceedLimit: "UPDATE runs SET limit_exceeded = ? WHERE session = ? AND run = ?",
   budgetOf: "SELECT budget, budget_warned FROM sessions WHERE id = ?",
@@ -351,7 +349,7 @@ const SQL = {
   warnBudget: "UPDATE sessions SET budget_warned = json_insert(budget_warned, '$[#]', ?) WHERE id = ?",
   exceedBudget: "UPDATE sessions SET budget_exceeded = ? WHERE id = ?",
   requestStop: "UPDATE runs SET stop_requested = 1 WHERE session = ? AND run = ?",
-  // An event of before there were durations: what the clock said, unless it was set back meanwhile.
+  // An event from before durations existed: use the wall clock, unless it was set back.
   endRun: `UPDATE runs SET ended_at = ?1, exit_code = ?2, exit_signal = ?3, cause = ?4, last_activity_at = ?5, bytes = ?6,
              duration_ms = CASE WHEN ?7 THEN max(0, CAST(round((julianday(?1) - julianday(started_at)) * 86400000) AS INTEGER)) ELSE ?8 END,
              ended_seq = ?9
@@ -367,7 +365,7 @@ const SQL = {
   cameBack: "UPDATE sessions SET lost_run = NULL WHERE id = ? AND lost_run < ?",
   shellCameBack: "UPDATE sessions SET lost_run = NULL WHERE id = ? AND lost_run < ? AND kind = 'shell'",
   conversationsOf: "SELECT conversation, conversations FROM sessions WHERE id = ?",
-  // What is seen of one that runs is not what it ends with.
+  // A view of a running session is not a view of its result.
   view: `UPDATE sessions SET viewed_at = ?1 WHERE id = ?2 AND run = ?3 AND status IN ('done', 'failed', 'stopped', 'lost')`,
   fail: "UPDATE sessions SET failure = ? WHERE id = ?",
   seen: "UPDATE sessions SET failure = NULL WHERE id = ?1 AND json_extract(failure, '$.seq') <= ?2",

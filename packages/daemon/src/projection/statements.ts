@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 
-/** The statements of a projection, prepared once for each database: preparing one costs more than running it. */
+/** Prepares a projection's statements once per database, because preparing costs more than running. */
 export function statementsOf<N extends string>(sql: Readonly<Record<N, string>>): (db: DatabaseSync) => Record<N, StatementSync> {
   const prepared = new WeakMap<DatabaseSync, Record<N, StatementSync>>();
   return (db) => {

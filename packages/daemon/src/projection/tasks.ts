@@ -1,4 +1,4 @@
-/** Tasks of sessions, derived from `task.started` and `task.ended`. They go with their session; how many it completed is in its own row. */
+/** Tasks, derived from `task.started` and `task.ended`. They are removed with their session; its own row has the number completed. */
 import type { DatabaseSync } from "node:sqlite";
 import type { SessionId, Task, TaskOutcome } from "@holdfast/contract";
 import { watched } from "../journal/database.ts";
@@ -40,7 +40,7 @@ export class TaskQueries {
     return this.#read("WHERE t.id = ?", [id])[0];
   }
 
-  /** Oldest first, the newest of them. */
+  /** Returns the newest tasks, oldest first. */
   list(filter: {
     session?: SessionId | undefined;
     file?: string | undefined;
@@ -60,12 +60,12 @@ export class TaskQueries {
     return this.#read(where.length === 0 ? "" : `WHERE ${where.join(" AND ")}`, values);
   }
 
-  /** Those that began or ended after a place in the journal. */
+  /** Returns tasks that started or ended after a journal position. */
   since(session: SessionId, seq: number): Task[] {
     return this.#read("WHERE t.session = ? AND max(t.started_seq, coalesce(t.ended_seq, 0)) > ?", [session, seq]);
   }
 
-  /** The newest place at which one began or ended, if any did after `seq`. */
+  /** Returns the journal position of the last start or end of a task, if it is after `seq`. */
   lastAfter(session: SessionId, seq: number): number | undefined {
     const sql = "SELECT max(max(started_seq, coalesce(ended_seq, 0))) AS seq FROM tasks WHERE session = ?";
     const last = watched(this.#db, () => this.#db.prepare(sql).get(session))?.seq as number | null | undefined;

@@ -16,7 +16,7 @@ const steps = fc.array(
   },
 );
 
-test("tokens rebuilt from the journal equal the live ones, whatever happened and however much of it was pruned", () => {
+test("tokens rebuilt from the journal equal the live ones after any events and any pruning", () => {
   let most = 0;
   fc.assert(
     fc.property(steps, (list) => {
@@ -39,7 +39,7 @@ test("tokens rebuilt from the journal equal the live ones, whatever happened and
         } else if (verb === "expire" && live) {
           journal.append({ type: "token.expired", actor: ACTOR, session: null, data: { id: live.id, name: live.name } });
         } else if (verb === "prune") {
-          // Something that may go, and everything is old by then.
+          // An event that may be pruned, with a cutoff after every event.
           journal.append({ type: "access.refused", actor: ACTOR, session: null, data: { endpoint: "spawn", why: "x", more: 0 } });
           const nothing = { snapshot: () => undefined, isThere: (_: SessionId) => true, forget: () => {} };
           pruneEvents(journal, { before: "9999-01-01T00:00:00.000Z", actor: ACTOR, ...nothing });

@@ -1,4 +1,4 @@
-/** Named tokens, derived from `token.*` events. A revoked one keeps its row: whoever still uses it is told so, and the audit names it. */
+/** Named tokens, derived from `token.*` events. A revoked token keeps its row, for error messages to its users and for the audit. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Principal, Scope, Token } from "@holdfast/contract";
 import type { Projection } from "../journal/journal.ts";
@@ -31,13 +31,13 @@ export class TokenQueries {
     return this.#db.prepare("SELECT * FROM tokens ORDER BY created_seq").all().map(toToken);
   }
 
-  /** `expired`: that was found once, and stays so whatever the clock says. */
+  /** `expired`: stays true once detected, whatever the clock says. */
   get(id: string): (Token & { hash: string; expired: boolean }) | undefined {
     const row = this.#db.prepare("SELECT * FROM tokens WHERE id = ?").get(id);
     return row && { ...toToken(row), hash: row.hash as string, expired: row.expired === 1 };
   }
 
-  /** Neither revoked nor found to have expired, but with a time to. */
+  /** Returns tokens with an expiry time that are neither revoked nor known to have expired. */
   expiring(): Token[] {
     const rows = this.#db
       .prepare("SELECT * FROM tokens WHERE expires_at IS NOT NULL AND revoked_at IS NULL AND expired = 0 ORDER BY created_seq")
@@ -45,7 +45,7 @@ export class TokenQueries {
     return rows.map(toToken);
   }
 
-  /** The one of that name that is not revoked, else of that id. */
+  /** Finds a token that is not revoked, by name, else by id. */
   find(ref: string): Token | undefined {
     const live = this.list().filter((token) => token.revokedAt === null);
     return live.find(({ name }) => name === ref.normalize("NFC")) ?? live.find(({ id }) => id === ref);

@@ -1,4 +1,7 @@
-/** Tournaments, derived from `tournament.*` events; one of which only its workspaces' files are left, from those. They stay: they tell what was kept of what. */
+/**
+ * Tournaments, derived from `tournament.*` events, or from rebuilt workspaces if only their files are left. They are never removed, because they
+ * record what was kept.
+ */
 import type { DatabaseSync } from "node:sqlite";
 import { HoldfastError, type HoldfastEvent, type Principal, type TournamentId, type WorkspaceId } from "@holdfast/contract";
 import { watched } from "../journal/database.ts";
@@ -56,7 +59,7 @@ export interface TournamentRecord {
   repo: string | null;
   base: string | null;
   baseCommit: string | null;
-  /** Of each entry, from the first. */
+  /** The agent of each entry, in order. */
   agents: string[];
   owner: Principal;
   startedAt: string;
@@ -82,12 +85,12 @@ export class TournamentQueries {
     return this.#read("WHERE id = ?", id)[0];
   }
 
-  /** The newest of that name. */
+  /** Returns the newest of that name. */
   byName(name: string): TournamentRecord | undefined {
     return this.#read("WHERE name = ?", name.normalize("NFC")).at(-1);
   }
 
-  /** `isKnown`: those of which who asks may be told. */
+  /** `isKnown`: true for tournaments that the caller may see. */
   resolve(ref: string, isKnown: (record: TournamentRecord) => boolean = () => true): TournamentRecord {
     const found = this.byName(ref) ?? this.get(ref as TournamentId);
     if (found) return found;

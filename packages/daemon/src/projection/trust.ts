@@ -1,4 +1,4 @@
-/** What of projects is trusted, derived from `trust.*` events, which are never pruned. */
+/** Trusted actions of projects, derived from `trust.*` events, which are never pruned. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Principal, Trust } from "@holdfast/contract";
 import { watched } from "../journal/database.ts";

@@ -19,7 +19,7 @@ function open() {
   return { db, journal, turns: new TurnQueries(db) };
 }
 
-/** At so many seconds of one minute. */
+/** Returns a time at the given second of one minute. */
 function time(second: number): string {
   return `2026-11-15T05:00:${String(second).padStart(2, "0")}.000Z`;
 }
@@ -37,7 +37,7 @@ function replied(run: number, reply: string): Draft {
 
 const since = (turns: TurnQueries, seq: number) => turns.since(SESSION, { seq, at: time(0), list: 50 });
 
-test("turns since a place in the journal are those that began or ended after it, with how long they took", () => {
+test("turns since a journal position are those that started or ended after it, with their duration", () => {
   const { journal, turns } = open();
   journal.append(status("working", 1, { began: true }), status("idle", 4));
   const place = journal.cursor.seq;
@@ -52,7 +52,7 @@ test("turns since a place in the journal are those that began or ended after it,
   });
 });
 
-test("a turn that only seemed to be over goes on; the next one, and the end of the run, end it", () => {
+test("a turn that only seemed to be over continues; the next turn or the end of the run ends it", () => {
   const { journal, turns } = open();
   journal.append(status("working", 1, { began: true }), status("idle", 2), status("working", 3));
   expect(since(turns, 0)).toMatchObject({ began: 1, ended: 0, list: [{ endedAt: null }] });
@@ -63,7 +63,7 @@ test("a turn that only seemed to be over goes on; the next one, and the end of t
   expect(since(turns, 0)).toMatchObject({ began: 2, ended: 2, workedMs: 8000 });
 });
 
-test("a rate limit belongs to the turn that ran into it, and is news until it was seen", () => {
+test("a rate limit belongs to the turn that hit it, and is news until it is seen", () => {
   const { journal, turns } = open();
   journal.append(status("working", 1, { began: true }), status("idle", 2, { limit: "resets at 9" }));
   const place = journal.cursor.seq;
@@ -71,7 +71,7 @@ test("a rate limit belongs to the turn that ran into it, and is news until it wa
   expect(since(turns, place).limits).toEqual([]);
 });
 
-test("of a session with very many turns the newest thousand are kept, and of its runs' answers the newest twenty", () => {
+test("a session keeps its newest thousand turns and the replies of its newest twenty runs", () => {
   const { db, journal, turns } = open();
   for (let turn = 0; turn < 1100; turn++) journal.append(status("working", 1, { began: true }), status("idle", 2));
   for (let run = 1; run <= 30; run++) journal.append(replied(run, `of run ${run}`));
@@ -80,7 +80,7 @@ test("of a session with very many turns the newest thousand are kept, and of its
   expect(turns.lastReply(SESSION)).toMatchObject({ run: 30, reply: "of run 30" });
 });
 
-test("turns, answers and looks rebuilt from the journal equal the live ones, also where old events gave way to a snapshot", () => {
+test("turns, replies and looks rebuilt from the journal equal the live ones, even after a snapshot replaced old events", () => {
   const looked = (who: string): Draft => ({
     type: "session.looked_at",
     actor: `user:${who}` as Principal,
@@ -124,7 +124,7 @@ test("turns, answers and looks rebuilt from the journal equal the live ones, als
   );
 });
 
-test("what a session leaves when it is removed is gone with it", () => {
+test("removing a session removes its turns, replies and looks", () => {
   const { db, journal, turns } = open();
   journal.append(status("working", 1, { began: true }), replied(1, "one"), {
     type: "session.looked_at",

@@ -1,6 +1,6 @@
 /**
- * The turns of sessions and the last answer of each run, derived from events. Bounded: of a session the newest turns, and the answers of its
- * newest runs. Comes after the sessions' own projection, which counts the turns.
+ * The turns of sessions and the last reply of each run, derived from events. Bounded: the newest turns of a session, and the replies of its newest
+ * runs. Runs after the sessions projection, which counts the turns.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { DigestTurn, HoldfastEvent, SessionId } from "@holdfast/contract";
@@ -30,7 +30,7 @@ const APPLY: Apply = {
       s.begin.run(data.run, seq, since, session);
       s.forget.run(session);
     } else if (turn === "working") {
-      // It had seemed to be over.
+      // The turn had only seemed to be over.
       s.goOn.run(session);
     }
     if (attention?.for === "rate_limit") s.limit.run(seq, at, attention.text ?? "", session);
@@ -59,7 +59,7 @@ const LAST = "turn = (SELECT max(turn) FROM turns WHERE session = ?1)";
 const SQL = {
   begin: `INSERT OR REPLACE INTO turns (session, turn, run, began_seq, began_at)
           SELECT id, turns, ?1, ?2, ?3 FROM sessions WHERE id = ?4`,
-  // Never before it began, as a clock that was set back would have it.
+  // A turn never ends before it starts, even if the clock was set back.
   end: "UPDATE turns SET ended_seq = ?1, ended_at = max(began_at, ?2) WHERE session = ?3 AND ended_seq IS NULL",
   goOn: `UPDATE turns SET ended_seq = NULL, ended_at = NULL WHERE session = ?1 AND ended_seq IS NOT NULL AND ${LAST}`,
   forget: `DELETE FROM turns WHERE session = ?1 AND turn <= (SELECT turns - ${MOST_TURNS} FROM sessions WHERE id = ?1)`,
@@ -84,12 +84,12 @@ export interface ReplyRecord {
   cut: boolean;
 }
 
-/** What happened with turns after a place in the journal. */
+/** Turns after a journal position. */
 export interface TurnsSince {
   began: number;
   ended: number;
   workedMs: number;
-  /** The newest, oldest first. */
+  /** The newest turns, oldest first. */
   list: DigestTurn[];
   limits: { at: string; text: string }[];
 }
@@ -101,7 +101,7 @@ export class TurnQueries {
     this.#db = db;
   }
 
-  /** The last of its newest run that has one. */
+  /** Returns the last reply of the newest run that has one. */
   lastReply(session: SessionId): ReplyRecord | undefined {
     const row = this.#get("SELECT * FROM replies WHERE session = ? ORDER BY run DESC LIMIT 1", session);
     return (
@@ -115,12 +115,12 @@ export class TurnQueries {
     );
   }
 
-  /** When it was told that this turn had failed. */
+  /** Returns when this turn was reported as failed. */
   failedAt(session: SessionId, turn: number): string | null {
     return (this.#get("SELECT failed_at FROM turns WHERE session = ? AND turn = ?", session, turn)?.failed_at as string | null) ?? null;
   }
 
-  /** Where the last turn began or ended, up to there; 0: none did. */
+  /** Returns the position of the last start or end of a turn up to `seq`; 0 if there is none. */
   lastUpTo(session: SessionId, seq: number): number {
     const row = this.#get(
       `SELECT max(max(CASE WHEN began_seq <= ?2 THEN began_seq ELSE 0 END, CASE WHEN ended_seq <= ?2 THEN ended_seq ELSE 0 END)) AS last

@@ -53,7 +53,7 @@ function removed(session: SessionId): Draft {
   return { type: "session.removed", actor: ACTOR, session, data: { name: "api" } };
 }
 
-test("what is recorded is read back as it was told, and what is not known stays unknown", () => {
+test("usage is read back as reported, and unknown values stay unknown", () => {
   const { journal, usage } = open();
   const draft = used({ input: null, cost: 0.25, context: { used: 10, size: 100 }, at: "2026-11-14T23:00:00.000Z" });
   expect(EVENTS["usage.recorded"].parse(draft.data)).toEqual(draft.data);
@@ -81,7 +81,7 @@ test("what is recorded is read back as it was told, and what is not known stays 
   expect(usage.lastSeq(OTHER)).toBe(0);
 });
 
-test("one that is told twice by its key is there once; another session's key is another one", () => {
+test("usage reported twice with the same key is counted once; another session's key is separate", () => {
   const { journal, usage, create } = open();
   create(OTHER, "web");
   journal.append(used({ key: "msg_1" }), used({ key: "msg_1", input: 99 }), used({ key: "msg_1" }, OTHER), used(), used());
@@ -90,7 +90,7 @@ test("one that is told twice by its key is there once; another session's key is 
   expect([usage.has(SESSION, "msg_1"), usage.has(SESSION, "msg_2")]).toEqual([true, false]);
 });
 
-test("facts are chosen by session, place in the journal, time and reach", () => {
+test("facts are filtered by session, journal position, time and reach", () => {
   const { journal, usage, create } = open();
   create(OTHER, "web");
   journal.append(used({ at: "2026-11-01T00:00:00.000Z" }), used({ input: 2 }), used({ input: 3 }, OTHER));
@@ -101,7 +101,7 @@ test("facts are chosen by session, place in the journal, time and reach", () => 
   expect(inputs({ within: [] })).toEqual([]);
 });
 
-test("a session's newest name is the one that is told; of a removed one that of then", () => {
+test("usage shows a session's current name; for a removed session, its name at that time", () => {
   const { journal, usage } = open();
   journal.append(used(), { type: "session.renamed", actor: ACTOR, session: SESSION, data: { from: "api", name: "api-2" } });
   expect(usage.facts({})[0]?.name).toBe("api-2");
@@ -109,7 +109,7 @@ test("a session's newest name is the one that is told; of a removed one that of 
   expect(usage.facts({})[0]?.name).toBe("api");
 });
 
-test("what was spent outlives its session and the pruning of its events, and is rebuilt from what is left", () => {
+test("usage outlives its session and the pruning of its events, and is rebuilt from the rest", () => {
   const { journal, usage, pass, prune, tables } = open();
   journal.append(used({ read: { place: "/a", state: "1" } }), used({ input: 7 }), removed(SESSION));
   pass(40 * DAY);
@@ -122,7 +122,7 @@ test("what was spent outlives its session and the pruning of its events, and is 
   expect(usage.stateOf(SESSION, "/a")).toBeUndefined();
 });
 
-test("how far a source was read is known until its session is removed, also after its old events made room for a snapshot", () => {
+test("the read position of a source stays until its session is removed, even after a snapshot replaced old events", () => {
   const { journal, usage, pass, prune, tables } = open();
   for (let i = 1; i <= 5; i++) journal.append(used({ read: { place: i < 5 ? "/a" : "/b", state: String(i) } }));
   for (let i = 0; i < 20; i++)
@@ -145,7 +145,7 @@ test("many kept events alone do not make a session crowded", () => {
   expect(prune(10)).toBe(false);
 });
 
-test("a time belongs to the turn it falls into; between two to the second, behind all to the last", () => {
+test("a time belongs to its turn; between two turns to the second, after all to the last", () => {
   const { journal, usage } = open();
   const status = (turn: "working" | "idle", since: string) =>
     ({

@@ -1,6 +1,6 @@
 /**
- * What was used of models, one row for each `usage.recorded`, and up to where each agent's own records were read. Rows stay when their session is
- * removed, and their events are never pruned: what was spent stays spent. A turn takes some 300 bytes, for ever.
+ * Usage of models, one row for each `usage.recorded`, and how far each agent's own records were read. Rows stay when their session is removed, and
+ * their events are never pruned: money spent stays spent. A turn takes about 300 bytes, forever.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { EventData, Principal, SessionId, UsageRecord } from "@holdfast/contract";
@@ -20,7 +20,7 @@ export const usageProjection: Projection = {
       record(db, { ...event.data, seq: event.seq, session: String(session), at: event.data.at ?? event.at });
       if (read) db.prepare(REMEMBER).run(session, read.place, read.state);
     } else if (event.type === "session.removed" || event.type === "session.snapshot") {
-      // What a removed session used still counts toward the session that started it.
+      // A removed session's usage still counts toward its parent.
       if (event.type === "session.removed")
         db.prepare("UPDATE usage SET heir = ?2 WHERE session = ?1 OR heir = ?1").run(session, event.data.parent ?? null);
       db.prepare("DELETE FROM usage_places WHERE session = ?").run(session);
@@ -29,13 +29,13 @@ export const usageProjection: Projection = {
   },
 };
 
-/** Of a session whose own events were pruned with its removal, nothing is read any more. */
+/** Nothing more is read for a removed session whose events were pruned. */
 const REMEMBER = "INSERT OR REPLACE INTO usage_places (session, place, state) SELECT id, ?2, ?3 FROM sessions WHERE id = ?1";
 
 const COLUMNS =
   "seq, session, name, agent, run, turn, model, at, input, output, cache_read, cache_write, cost, context_used, context_size, source, key, groups, estimated";
 
-/** One that has a row by its key already is the same one. */
+/** A record whose key already has a row is a duplicate. */
 function record(db: DatabaseSync, fact: EventData<"usage.recorded"> & { seq: number; session: string; at: string }): void {
   db.prepare(`INSERT OR IGNORE INTO usage (${COLUMNS}) VALUES (${"?, ".repeat(18)}?)`).run(
     fact.seq,
@@ -60,7 +60,7 @@ function record(db: DatabaseSync, fact: EventData<"usage.recorded"> & { seq: num
   );
 }
 
-/** The fact for the transaction in which it was found out. */
+/** Returns the event to append in the transaction that found the usage. */
 export function usageDraft(
   { id, name, agent, groups = [] }: { id: SessionId; name: string; agent: string; groups?: readonly string[] },
   usage: UsageRecord & Pick<EventData<"usage.recorded">, "at" | "read">,
@@ -76,17 +76,17 @@ export function usageDraft(
 export interface UsageFact extends Omit<UsageRecord, "source" | "key"> {
   seq: number;
   session: SessionId;
-  /** As the session is called now; of a removed one, as it was called then. */
+  /** The session's current name; for a removed session, its name at that time. */
   name: string;
   agent: string;
   at: string;
-  /** Those that the session is in now; of a removed one, those it was in then. */
+  /** The session's current groups; for a removed session, its groups at that time. */
   groups: string[];
 }
 
 export class UsageQueries {
   readonly #db: DatabaseSync;
-  /** Asked for each session of each list. */
+  /** Run for each session of each list. */
   #last: StatementSync | undefined;
   #inherited: StatementSync | undefined;
 
@@ -94,7 +94,9 @@ export class UsageQueries {
     this.#db = db;
   }
 
-  /** In the order in which they were recorded. `after` is a place in the journal, `since` a time, `heirs` those who count what removed sessions used. */
+  /**
+   * Returns facts in the order recorded. `after`: a journal position; `since`: a time; `heirs`: sessions that inherited the usage of removed ones.
+   */
   facts(filter: {
     session?: SessionId;
     after?: number;
@@ -126,14 +128,14 @@ export class UsageQueries {
     return watched(this.#db, () => this.#db.prepare(sql).all(...values)).map(toFact);
   }
 
-  /** Of its newest row; 0 without any. */
+  /** Returns the position of its newest row; 0 without any. */
   lastSeq(session: SessionId): number {
     this.#last ??= this.#db.prepare("SELECT max(seq) AS seq FROM usage WHERE session = ?");
     const last = this.#last;
     return Number(watched(this.#db, () => last.get(session))?.seq ?? 0);
   }
 
-  /** Changes whenever a session is removed whose use counts toward this one; 0 without any. */
+  /** Returns a value that changes when a removed session's usage is added to this one; 0 without any. */
   lastInherited(heir: SessionId): number {
     this.#inherited ??= this.#db.prepare("SELECT coalesce(sum(seq), 0) AS seq FROM usage WHERE heir = ?");
     const inherited = this.#inherited;
@@ -144,13 +146,16 @@ export class UsageQueries {
     return watched(this.#db, () => this.#db.prepare("SELECT 1 FROM usage WHERE session = ? AND key = ?").get(session, key)) !== undefined;
   }
 
-  /** How far it was read there, in the words of who reads; undefined: not at all. */
+  /** Returns the reader's saved state for a place; undefined if nothing was read. */
   stateOf(session: SessionId, place: string): string | undefined {
     const sql = "SELECT state FROM usage_places WHERE session = ? AND place = ?";
     return watched(this.#db, () => this.#db.prepare(sql).get(session, place))?.state as string | undefined;
   }
 
-  /** The turn that a time falls into. Some are seen to begin a moment late: what is between two belongs to the second, what is behind all to the last. */
+  /**
+   * Returns the turn at a time. Turns may be observed late, so a time between two turns belongs to the second, and a time after all turns to the
+   * last.
+   */
   turnAt(session: SessionId, at: string | null): { turn: string; run: number } | undefined {
     const sql = `SELECT turn, run FROM turns WHERE session = ?1
                  ORDER BY coalesce(ended_at >= ?2, 1) DESC, CASE WHEN coalesce(ended_at >= ?2, 1) THEN turn ELSE -turn END LIMIT 1`;

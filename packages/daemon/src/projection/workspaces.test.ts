@@ -29,7 +29,7 @@ function specOf(index: number): WorkspaceSpec {
   return { id: idOf(index), name, kind: "worktree", path: `/trees/${name}`, ...git, portBase: 4000, ports: 10, notes: [] };
 }
 
-/** The fact, if it can be one now. */
+/** Returns the event, if it is valid in the current state. */
 function draftOf(
   queries: WorkspaceQueries,
   { verb, which, other, files }: { verb: string; which: number; other: number; files: string[] },
@@ -50,7 +50,7 @@ function draftOf(
   return fact("workspace.conflicts_changed", { id, conflicts: [{ workspace: idOf(other), files }], base: files });
 }
 
-test("workspaces rebuilt from the journal equal the live ones, however much of it was pruned; of each one's conflicts the last event stays", () => {
+test("workspaces rebuilt from the journal equal the live ones after any pruning; each keeps its last conflicts event", () => {
   let pruned = 0;
   fc.assert(
     fc.property(steps, (list) => {
@@ -78,7 +78,7 @@ test("workspaces rebuilt from the journal equal the live ones, however much of i
   expect(pruned).toBeGreaterThan(0);
 });
 
-test("conflicts that are not old stay in the journal, for those who follow", () => {
+test("recent conflicts stay in the journal for its followers", () => {
   const db = openDatabase(":memory:");
   const journal = new Journal({ db, projections: [workspacesProjection], machineName: "box", clock: () => 0 });
   const data = { id: idOf(0), conflicts: [], base: [] };

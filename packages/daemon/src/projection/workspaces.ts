@@ -1,4 +1,4 @@
-/** Workspaces, derived from `workspace.*` events. A removed one keeps its row: it can be recovered, and its sessions still name it. */
+/** Workspaces, derived from `workspace.*` events. A removed workspace keeps its row: it can be recovered, and its sessions still name it. */
 import type { DatabaseSync } from "node:sqlite";
 import {
   HoldfastError,
@@ -100,9 +100,9 @@ export interface WorkspaceRecord extends WorkspaceSpec {
   createdAt: string;
   setup: Omit<Setup, "log"> | null;
   mergedAt: string | null;
-  /** The branch as it was when it was merged. */
+  /** The branch's commit when it was merged. */
   mergedTip: string | null;
-  /** The base's commit that brought it there. */
+  /** The resulting commit on the branch it was merged into. */
   mergedCommit: string | null;
   removedAt: string | null;
   recoveryRef: string | null;
@@ -110,7 +110,7 @@ export interface WorkspaceRecord extends WorkspaceSpec {
   baseConflicts: string[];
 }
 
-/** How many candidates an error lists. */
+/** Most candidates in an error. */
 const CANDIDATES = 10;
 
 export class WorkspaceQueries {
@@ -120,7 +120,7 @@ export class WorkspaceQueries {
     this.#db = db;
   }
 
-  /** Oldest first; with `all` also those that were removed. */
+  /** Lists oldest first; with `all`, also removed workspaces. */
   list({ all = false }: { all?: boolean } = {}): WorkspaceRecord[] {
     return this.#read(all ? "" : "WHERE removed_at IS NULL");
   }
@@ -133,24 +133,27 @@ export class WorkspaceQueries {
     return this.#read("WHERE name = ? AND removed_at IS NULL", name.normalize("NFC"))[0];
   }
 
-  /** The innermost that the path is in. */
+  /** Returns the innermost workspace that contains the path. */
   containing(path: string): WorkspaceRecord | undefined {
     const holds = this.list().filter((workspace) => path === workspace.path || path.startsWith(`${workspace.path}/`));
     return holds.sort((a, b) => b.path.length - a.path.length)[0];
   }
 
-  /** Of a tournament, also removed ones, oldest first. */
+  /** Returns a tournament's workspaces, oldest first, including removed ones. */
   ofTournament(id: TournamentId): WorkspaceRecord[] {
     return this.#read("WHERE json_extract(tournament, '$.id') = ?", id);
   }
 
-  /** Names of sessions that work in it and have not ended. */
+  /** Returns the names of its sessions that have not ended. */
   sessionsOf(id: WorkspaceId): string[] {
     const sql = `SELECT name FROM sessions WHERE workspace = ? AND (status IN ${OPEN} OR restart_at IS NOT NULL) ORDER BY created_seq`;
     return watched(this.#db, () => this.#db.prepare(sql).all(id)).map((row) => row.name as string);
   }
 
-  /** By name, by id or by unique id prefix; of removed ones (`all`) the newest of a name. `known`: those of which who asks may be told. */
+  /**
+   * Resolves a name, an id or a unique id prefix; with `all`, the newest removed workspace of a name. `known`: true for workspaces that the caller
+   * may see.
+   */
   resolve(ref: string, options: { all?: boolean; known?(record: WorkspaceRecord): boolean } = {}): WorkspaceRecord {
     const { all = false, known: isKnown = () => true } = options;
     const exact = this.byName(ref) ?? this.#found(ref, all);

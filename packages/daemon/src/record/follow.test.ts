@@ -11,7 +11,7 @@ import { firstGap, follow } from "./follow.ts";
 import { Recording } from "./recording.ts";
 import { RunWatch } from "./run-watch.ts";
 
-/** A live run whose recorder is the real one, with small segments. */
+/** A live run with the real recorder and small segments. */
 class LiveRun implements AsyncDisposable {
   readonly #directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   readonly #recorder: ChildProcess;
@@ -33,7 +33,7 @@ class LiveRun implements AsyncDisposable {
     this.#recorder.stdin?.write(bytes);
   }
 
-  /** As the product does it: the recorder first, then the watch. */
+  /** In the product's order: the recorder first, then the watch. */
   async end(): Promise<void> {
     this.#recorder.stdin?.end();
     if (this.#recorder.exitCode === null) await once(this.#recorder, "close");
@@ -52,7 +52,7 @@ async function all(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(await Array.fromAsync(chunks));
 }
 
-test("a reader that asks for it is stopped before a hole, also one that comes while it waits", async () => {
+test("a reader with nextGap stops before a gap, even one that appears while it waits", async () => {
   await using run = new LiveRun();
   const { directory } = run.recording;
   const signal = new AbortController().signal;
@@ -74,7 +74,7 @@ test("a reader that asks for it is stopped before a hole, also one that comes wh
   ).toBe("after");
 });
 
-test("every byte comes exactly once and in order while the recorder writes, from any offset", async () => {
+test("the reader gets every byte exactly once and in order while the recorder writes, from any offset", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.nat(3000), { minLength: 1, maxLength: 60, size: "max" }), fc.nat(500), async (sizes, offset) => {
       await using run = new LiveRun();
@@ -95,7 +95,7 @@ test("every byte comes exactly once and in order while the recorder writes, from
   );
 });
 
-test("what is there is given at once, and then what comes", async () => {
+test("a reader gets existing output at once, then new output", async () => {
   await using run = new LiveRun();
   run.say(Buffer.from("before"));
   await vi.waitFor(() => expect(run.recording.size()).toBe(6));
@@ -108,7 +108,7 @@ test("what is there is given at once, and then what comes", async () => {
   expect((await chunks.next()).done).toBe(true);
 });
 
-test("of a run that has ended, what is there is given, and no more is waited for", async () => {
+test("a reader of an ended run gets the existing output and does not wait for more", async () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   writeFileSync(join(directory.path, "output.000000"), "x".repeat(600_000));
   const options = {
@@ -122,7 +122,7 @@ test("of a run that has ended, what is there is given, and no more is waited for
   expect(await all(follow({ ...options, offset: 700_000 }))).toHaveLength(0);
 });
 
-test("a reader whose client has gone stops waiting", async () => {
+test("a reader stops waiting when its client disconnects", async () => {
   await using run = new LiveRun();
   const stop = new AbortController();
   const chunks = run.follow({ signal: stop.signal });
@@ -157,7 +157,7 @@ test("a long read leaves no listener behind on its signal", async () => {
   expect(listeners.size).toBe(0);
 });
 
-test("a reader whose place was deleted is cut off, told where the rest begins, and gets no byte of it", async () => {
+test("a reader at a deleted offset gets an error with the next offset, and no bytes", async () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const segment = (number: number) => join(directory.path, `output.00000${number}`);
   for (const number of [0, 1, 2]) writeFileSync(segment(number), String(number).repeat(1 << 20));

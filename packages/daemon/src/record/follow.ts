@@ -6,14 +6,14 @@ import type { RunWatch } from "./run-watch.ts";
 
 const CHUNK = 256 * 1024;
 
-/** How often a reader looks for itself where nobody tells it; a person still takes it for following. */
+/** Polling interval without notices; short enough to look live. */
 const UNTOLD_MS = 1000;
 
 /**
- * Every byte from `offset` to the end of what is written now, once and in order; while there is a watch, or the run lives all the same, also
- * what comes later. A reader that the limit has overtaken is cut off: it must not take what follows for what it missed. Both are asked anew
- * after each chunk: the watch disappears when the run has ended and its recording is whole. With `nextGap` it ends before that hole: asked
- * after the bytes were read, for a hole is written down before what comes after it.
+ * Yields every byte from `offset` once and in order, up to the end; while there is a watch or the run lives, also later bytes. A reader that a cut
+ * has overtaken gets an error, so it cannot mistake later bytes for the missing ones. Both conditions are checked after each chunk: the watch
+ * disappears when the run has ended and its recording is complete. With `nextGap`, stops before that gap. The gap is looked up after the read,
+ * because a gap is recorded before the bytes that follow it.
  */
 export async function* follow(options: {
   recording: Recording;
@@ -30,7 +30,7 @@ export async function* follow(options: {
       checkKept(options.recording, offset);
       const watch = options.watch();
       if (!watch && !options.lives()) return;
-      // Asked for before the second look, so that what comes between the two is not slept through.
+      // Wait for a change before the second read, so that bytes between the two are noticed.
       const more = watch?.hasNotices ? watch.changed(options.signal) : pause(options.signal);
       chunk = options.recording.read(offset, CHUNK);
       if (chunk.length === 0) {
@@ -46,7 +46,7 @@ export async function* follow(options: {
   }
 }
 
-/** Where the first hole at this offset or a later one lies. */
+/** Returns the offset of the first gap at or after `from`. */
 export function firstGap(directory: string, from: number): number | undefined {
   const offsets = readGaps(directory).flatMap(({ offset }) => (offset >= from ? [offset] : []));
   return offsets.length > 0 ? Math.min(...offsets) : undefined;
@@ -56,7 +56,7 @@ function pause(signal: AbortSignal): Promise<void> {
   return delay(UNTOLD_MS, undefined, { signal }).catch(() => {});
 }
 
-/** Refuses a place whose bytes have been deleted. */
+/** Throws if the bytes at this offset have been deleted. */
 export function checkKept(recording: Recording, offset: number): void {
   const next = recording.next(offset);
   if (next === offset) return;

@@ -1,4 +1,4 @@
-/** The last lines that a program printed, as text: for telling how it ended. */
+/** Returns the last lines of a program's output as plain text, to show how it ended. */
 import { stripVTControlCharacters } from "node:util";
 import { Recording } from "./recording.ts";
 

@@ -9,7 +9,7 @@ import { Recording } from "./recording.ts";
 
 const MB = SEGMENT_BYTES;
 
-/** A recording of whole segments; what was written is known. */
+/** A recording of full segments with known content. */
 class Written implements Disposable {
   readonly #directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   readonly path = this.#directory.path;
@@ -24,7 +24,7 @@ class Written implements Disposable {
     return this.#all;
   }
 
-  /** As a recorder does it. */
+  /** Writes like a recorder. */
   write(length: number): void {
     const bytes = Buffer.allocUnsafe(length);
     for (let at = 0; at < length; at++) bytes[at] = ((this.#all.length + at) * 31) >> 3;
@@ -43,7 +43,7 @@ class Written implements Disposable {
     this.#used = 0;
   }
 
-  /** The recorder died; another goes on. */
+  /** Simulates a dead recorder and its replacement. */
   replaceRecorder(): void {
     this.#prefix = `output-${String(++this.#generation).padStart(3, "0")}.`;
     this.#next(0);
@@ -58,7 +58,7 @@ class Written implements Disposable {
   }
 }
 
-test("below the limit nothing goes; above it the oldest segments do, and offsets stay what they were", () => {
+test("only a recording above its limit loses its oldest segments, and offsets do not change", () => {
   using run = new Written();
   run.write(8 * MB + 5);
   expect(keepToLimit(run.recording, { limit: 8 * MB + 5 })).toBeUndefined();
@@ -70,7 +70,7 @@ test("below the limit nothing goes; above it the oldest segments do, and offsets
   expect(run.recording.read(3 * MB - 2, 4).equals(run.all.subarray(3 * MB - 2, 3 * MB + 2))).toBe(true);
 });
 
-test("before the beginning there is nothing to read, and it is said where there is", () => {
+test("reading before the start returns nothing, and next() returns where the recording starts", () => {
   using run = new Written();
   run.write(6 * MB);
   keepToLimit(run.recording, { limit: 4 * MB });
@@ -87,7 +87,7 @@ test("before the beginning there is nothing to read, and it is said where there 
   ]);
 });
 
-test("a flood makes few cuts: each takes an eighth of the limit, not a segment", () => {
+test("a flood causes few cuts: each removes an eighth of the limit, not one segment", () => {
   using run = new Written();
   let cuts = 0;
   run.write(32 * MB);
@@ -100,7 +100,7 @@ test("a flood makes few cuts: each takes an eighth of the limit, not a segment",
   expect(cuts).toBeGreaterThan(0);
 });
 
-test("over the segments of a recorder that was replaced, a file says where the rest begins", () => {
+test("a file records the start offset if the cut reaches a replacement recorder's segments", () => {
   using run = new Written();
   run.write(2 * MB + 700);
   run.replaceRecorder();
@@ -113,14 +113,14 @@ test("over the segments of a recorder that was replaced, a file says where the r
   expect([run.recording.size(), run.recording.nextPrefix()]).toEqual([7 * MB + 710, "output-003."]);
 });
 
-test("the last segment stays, however small the limit", () => {
+test("the last segment stays, even with a tiny limit", () => {
   using run = new Written();
   run.write(3 * MB + 10);
   expect(keepToLimit(run.recording, { limit: 1 })).toBe(3 * MB);
   expect(keepToLimit(run.recording, { limit: 1 })).toBeUndefined();
 });
 
-test("a daemon that died after it wrote where the rest begins, and before it deleted, has decided: the rest is all there is", () => {
+test("a cut counts as done once its offset is written, even if the daemon died before deleting", () => {
   using run = new Written();
   run.write(MB + 9);
   run.replaceRecorder();
@@ -130,7 +130,7 @@ test("a daemon that died after it wrote where the rest begins, and before it del
   expect(run.recording.read(MB, 10)).toHaveLength(0);
 });
 
-test.each(["", "12", "x output.000001\n", "7 output.00", "\0\0\0\0"])("a torn file %j about the beginning is passed over", (text) => {
+test.each(["", "12", "x output.000001\n", "7 output.00", "\0\0\0\0"])("a torn cut file %j is ignored", (text) => {
   using run = new Written();
   run.write(5 * MB);
   keepToLimit(run.recording, { limit: 3 * MB });
@@ -139,7 +139,7 @@ test.each(["", "12", "x output.000001\n", "7 output.00", "\0\0\0\0"])("a torn fi
   expect(run.recording.read(3 * MB, 9 * MB).equals(run.all.subarray(3 * MB))).toBe(true);
 });
 
-test("a segment that somebody took away leaves a hole, and no byte moves into it", () => {
+test("a missing segment leaves a gap, and no byte moves into it", () => {
   using run = new Written();
   run.write(4 * MB);
   rmSync(join(run.path, "output.000001"));
@@ -150,7 +150,7 @@ test("a segment that somebody took away leaves a hole, and no byte moves into it
   expect(run.recording.read(2 * MB, 10).equals(run.all.subarray(2 * MB, 2 * MB + 10))).toBe(true);
 });
 
-test("whatever is written, replaced and cut: from the beginning on, every offset has its byte", () => {
+test("after any writes, recorder replacements and cuts, every offset has its byte", () => {
   const step = fc.oneof(
     fc.record({ do: fc.constant("write" as const), length: fc.integer({ min: 1, max: 2 * MB }) }),
     fc.record({ do: fc.constant("replace" as const) }),
@@ -179,7 +179,7 @@ test("whatever is written, replaced and cut: from the beginning on, every offset
   );
 });
 
-test("what a daemon that died in the middle of a cut has left is deleted by the next cut", () => {
+test("the next cut deletes the leftovers of a daemon that died during a cut", () => {
   using run = new Written();
   run.write(2 * MB + 5);
   run.replaceRecorder();

@@ -1,19 +1,19 @@
 /**
- * Keeps a recording within its limit by deleting its oldest segments, an eighth of the limit at a time: a flood makes a few cuts, not one
- * for each segment. Oldest first, so that a daemon that dies in the middle leaves a whole end of the recording; what its files say is
- * then the truth, and the journal is told of it later.
+ * Keeps a recording within its limit by deleting its oldest segments, an eighth of the limit at a time: a flood causes a few cuts, not one per
+ * segment. Deletes the oldest first, so a crash leaves a complete end of the recording. The files are then the truth, and the journal is updated
+ * later.
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { SEGMENT_BYTES, writeFileAtomic } from "@holdfast/platform";
 import { CUT, offsetByName, type Recording, type Segment } from "./recording.ts";
 
-/** What a daemon that died in the middle of a cut has left. */
+/** Completes the cut of a daemon that died during it. */
 export function finishCut(recording: Recording): void {
   for (const path of recording.leftovers()) rmSync(path, { force: true });
 }
 
-/** Where the recording begins afterwards; undefined when there was nothing to delete. `beforeCut` gets the files that will go. */
+/** Returns the new start offset, or undefined if nothing was deleted. `beforeCut` gets the files to be deleted. */
 export function keepToLimit(
   recording: Recording,
   options: { limit: number; beforeCut?: ((paths: string[]) => void) | undefined },
@@ -24,7 +24,7 @@ export function keepToLimit(
   if (kept <= options.limit) return undefined;
   const aim = options.limit - Math.max(SEGMENT_BYTES, Math.floor(options.limit / 8));
   const old: Segment[] = [];
-  // The last one grows, and stays.
+  // The last segment is still growing and stays.
   for (const segment of segments.slice(0, -1)) {
     if (kept <= aim) break;
     old.push(segment);

@@ -5,14 +5,14 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Recording } from "./recording.ts";
 
-/** A run's directory with these files. */
+/** Creates a run's directory with these files. */
 function having(files: Readonly<Record<string, string>>) {
   const directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   for (const [name, content] of Object.entries(files)) writeFileSync(join(directory.path, name), content);
   return { recording: new Recording(directory.path), directory, [Symbol.dispose]: () => directory.remove() };
 }
 
-test("a run that has written nothing, or has no directory, has an empty recording", () => {
+test("a run without output or directory has an empty recording", () => {
   using none = having({});
   for (const recording of [none.recording, new Recording(join(none.directory.path, "nowhere"))]) {
     expect([recording.size(), recording.lastActivity(), recording.nextPrefix()]).toEqual([0, null, "output-001."]);
@@ -20,7 +20,7 @@ test("a run that has written nothing, or has no directory, has an empty recordin
   }
 });
 
-test("an offset counts over segments and, after them, over those of each later recorder", () => {
+test("offsets count across segments, then across those of replacement recorders", () => {
   using run = having({
     "output.000000": "abc",
     "output.000001": "de",
@@ -36,7 +36,7 @@ test("an offset counts over segments and, after them, over those of each later r
   expect(run.recording.read(1000, 10)).toHaveLength(0);
 });
 
-test("what is not a segment is not read", () => {
+test("files that are not segments are ignored", () => {
   using run = having({
     "output.000000": "abc",
     "output.0000": "x",
@@ -48,24 +48,24 @@ test("what is not a segment is not read", () => {
   expect(String(run.recording.read(0, 100))).toBe("abc");
 });
 
-test("segments are in the order of their numbers, also past a million", () => {
+test("segments are sorted by number, even beyond a million", () => {
   using run = having({ "output.1000000": "c", "output.999999": "b", "output.999998": "a" });
   expect(String(run.recording.read(run.recording.begins(), 100))).toBe("abc");
 });
 
-test("a replacement recorder gets a prefix that nobody has written under", () => {
+test("a replacement recorder gets an unused prefix", () => {
   using run = having({ "output.000000": "", "output-001.000000": "", "output-007.000003": "" });
   expect(run.recording.nextPrefix()).toBe("output-008.");
 });
 
-test("the last activity is that of the last segment", () => {
+test("the last activity is the time of the last segment", () => {
   using run = having({ "output.000000": "a", "output.000001": "b" });
   utimesSync(join(run.directory.path, "output.000000"), 2000, 2000);
   utimesSync(join(run.directory.path, "output.000001"), 1000, 1000);
   expect(run.recording.lastActivity()).toBe(1_000_000);
 });
 
-test("any two reads next to each other give what one read gives", () => {
+test("two adjacent reads return the same bytes as one read", () => {
   using run = having({});
   fc.assert(
     fc.property(fc.array(fc.string({ maxLength: 8 }), { maxLength: 6 }), fc.nat(50), fc.nat(50), (segments, from, length) => {
@@ -79,18 +79,18 @@ test("any two reads next to each other give what one read gives", () => {
   expect(run.recording.size()).toBe(0);
 });
 
-test("a small read of a large recording does not hold memory for the largest one", () => {
+test("a small read of a large recording does not allocate memory for the maximum", () => {
   using run = having({ "output.000000": "abc" });
   expect(run.recording.read(0, 256 * 1024).buffer.byteLength).toBeLessThan(256 * 1024);
 });
 
-test("a directory among the segments is an error, not silence", () => {
+test("a directory among the segments is an error", () => {
   using run = having({ "output.000000": "abc" });
   mkdirSync(join(run.directory.path, "output.000001"));
   expect(() => run.recording.read(0, 100)).toThrow("EISDIR");
 });
 
-test("finished segments are read without a look at the directory, the one that grows with one", () => {
+test("reading finished segments does not list the directory; reading the growing one does", () => {
   using run = having({ "output.000000": "abc", "output.000001": "de", "output.000002": "f" });
   expect(String(run.recording.read(0, 2))).toBe("ab");
   const broken = join(run.directory.path, "output.000003");

@@ -1,10 +1,10 @@
 /**
- * The raw bytes of a run's terminal, as its keeper's recorder left them: segments `output.000000`, `output.000001`, … and,
- * for each time the recorder had to be replaced, another generation `output-001.000000`, … An offset counts bytes from the
- * start of the run over all of them. The keeper appends, the daemon reads, and deletes the oldest beyond a limit (limit.ts).
+ * The raw bytes of a run's terminal, written by its keeper's recorder: segments `output.000000`, `output.000001`, … Each replacement recorder adds
+ * a generation `output-001.000000`, … An offset counts bytes from the start of the run over all of them. The keeper appends; the daemon reads, and
+ * deletes the oldest beyond a limit (limit.ts).
  *
- * Offsets stay what they were when segments are gone: every segment but the last of a generation has SEGMENT_BYTES, so a missing number
- * is that much. Where a name alone cannot tell, `cut` says at which offset which segment begins.
+ * Offsets do not change when segments are deleted: every segment but the last of a generation has SEGMENT_BYTES, so a missing number counts that
+ * much. If names are not enough, `cut` records the offset at which a segment starts.
  */
 import { closeSync, openSync, readdirSync, readFileSync, readSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -23,62 +23,62 @@ type Place = Pick<SegmentName, "generation" | "number">;
 
 export class Recording {
   readonly directory: string;
-  /** As last looked at. All but the last are finished: looking at each of them for each read would make a long recording slow. */
+  /** Segments as last read. All but the last are finished: checking each on every read would make long recordings slow. */
   #known: Segment[] = [];
 
   constructor(directory: string) {
     this.directory = directory;
   }
 
-  /** Where it ends: how many bytes were recorded in all. */
+  /** The end offset: the number of bytes ever recorded. */
   size(): number {
     const last = this.last();
     return last ? last.offset + last.size : 0;
   }
 
-  /** Where it begins: how many bytes have been deleted. */
+  /** The start offset: the number of deleted bytes. */
   begins(): number {
     return this.segments()[0]?.offset ?? 0;
   }
 
-  /** The segment that grows. */
+  /** Returns the segment that is still growing. */
   last(): Segment | undefined {
     return this.segments().at(-1);
   }
 
-  /** When the last byte came, as far as the file system knows. */
+  /** Time of the last byte, according to the file system. */
   lastActivity(): number | null {
     const last = this.last();
-    // A segment that is empty says only when it was made.
+    // The time of an empty segment is only its creation.
     return last && last.offset + last.size > 0 ? (statSync(last.path, { throwIfNoEntry: false })?.mtimeMs ?? null) : null;
   }
 
-  /** The prefix a replacement recorder must use. */
+  /** Returns the prefix that a replacement recorder must use. */
   nextPrefix(): string {
     return segmentPrefix((listing(this.directory).names.at(-1)?.generation ?? 0) + 1);
   }
 
-  /** At most `max` bytes from `offset`; fewer only at the end of what is written now, or where what follows is gone. */
+  /** Reads at most `max` bytes from `offset`; fewer only at the current end, or before deleted bytes. */
   read(offset: number, max: number): Buffer {
     const known = this.#known;
     const isFinished = offset >= (known[0]?.offset ?? 0) && offset + max <= (known.at(-1)?.offset ?? 0);
     const bytes = isFinished ? readFrom(known, offset, max) : undefined;
-    // Fewer than that: some of it has gone meanwhile.
+    // Fewer bytes: some were deleted meanwhile.
     return bytes?.length === max ? bytes : readFrom(this.segments(), offset, max);
   }
 
-  /** `offset`, or where the next byte is that is still there; at or beyond the end it is `offset` itself. */
+  /** Returns `offset`, or the offset of the next byte that still exists; at or beyond the end, `offset` itself. */
   next(offset: number): number {
     for (const segment of this.segments()) if (offset < segment.offset + segment.size) return Math.max(offset, segment.offset);
     return offset;
   }
 
-  /** Every byte of it; the run's other files stay. */
+  /** Deletes every segment. The run's other files stay. */
   remove(): void {
     for (const path of [...this.leftovers(), ...this.segments().map(({ path }) => path)]) rmSync(path, { force: true });
   }
 
-  /** Segments that `cut` says are gone: a daemon died before it had deleted them. */
+  /** Returns segments that `cut` marks as deleted but a daemon died before deleting. */
   leftovers(): string[] {
     const { names, hasCut } = listing(this.directory);
     const cut = hasCut ? readCut(this.directory) : undefined;
@@ -123,7 +123,7 @@ function readFrom(segments: readonly Segment[], offset: number, max: number): Bu
   return buffer.subarray(0, filled);
 }
 
-/** The offset at which a segment begins if all before it were whole; undefined for one of a recorder that was replaced. */
+/** Returns a segment's start offset, assuming full segments before it; undefined for a replacement recorder's segments. */
 export function offsetByName(name: string): number | undefined {
   const parsed = parseSegmentName(name);
   return parsed?.generation === 0 ? parsed.number * SEGMENT_BYTES : undefined;
@@ -151,7 +151,7 @@ function listing(directory: string): { names: SegmentName[]; hasCut: boolean } {
   return { names: segmentNames(entries), hasCut: entries.includes(CUT) };
 }
 
-/** Nothing of a segment that has just been deleted. */
+/** Reads nothing from a segment that was just deleted. */
 function readAt(path: string, what: { buffer: Buffer; at: number; length: number; from: number }): number {
   let file: number;
   try {

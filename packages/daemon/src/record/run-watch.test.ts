@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import { RunWatch } from "./run-watch.ts";
 
-/** A run's directory and, opened by `watch`, the watch on it. */
+/** A run's directory and the watch on it, opened by `watch`. */
 function run(files: Readonly<Record<string, string>> = {}) {
   const directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const watches: RunWatch[] = [];
@@ -33,7 +33,7 @@ function run(files: Readonly<Record<string, string>> = {}) {
 
 const never = new AbortController().signal;
 
-test("a steady stream of output is sampled at most four times a second, and the last byte is in the last sample", async () => {
+test("steady output is sampled at most four times a second, and the last sample includes the last byte", async () => {
   using r = run();
   const watch = r.watch();
   while (watch.times.read().length < 4) {
@@ -45,14 +45,14 @@ test("a steady stream of output is sampled at most four times a second, and the 
   const samples = watch.times.read();
   const gaps = samples.slice(1).map(({ at }, i) => (at ?? 0) - (samples[i]?.at ?? 0));
   expect(gaps.length).toBeGreaterThan(1);
-  // Two clocks: the timer's, and the time of day that is written.
+  // Two clocks are involved: the timer's, and the wall clock that is written.
   expect(Math.min(...gaps)).toBeGreaterThanOrEqual(240);
   const text = r.times();
   watch[Symbol.dispose]();
   expect(r.times()).toBe(text);
 });
 
-test("samples go on over the next segment, and over those of a recorder that was replaced", async () => {
+test("sampling continues across segments and replacement recorders", async () => {
   using r = run();
   const watch = r.watch();
   let size = 0;
@@ -65,15 +65,15 @@ test("samples go on over the next segment, and over those of a recorder that was
   }
 });
 
-test("what came while nobody watched is marked as of unknown time, once", () => {
+test("output from a time without a watch is marked once as of unknown time", () => {
   using r = run({ "output.000000": "0123456789", "times.idx": "1000 3\n" });
   r.watch()[Symbol.dispose]();
   r.watch()[Symbol.dispose]();
-  // Of unknown time, but certainly from before the watch.
+  // The time is unknown, but before the watch started.
   expect(r.times()).toMatch(/^1000 3\n- 10\n\d{13} 10\n$/);
 });
 
-test("when everything was sampled there is no mark", () => {
+test("there is no mark if everything was sampled", () => {
   using r = run({ "output.000000": "012", "times.idx": "1000 3\n" });
   r.watch()[Symbol.dispose]();
   expect(r.times()).toBe("1000 3\n");
@@ -87,7 +87,7 @@ test("the last bytes are sampled when the watch ends", () => {
   expect(r.times()).toMatch(/^\d+ 7\n$/);
 });
 
-test("the end is noticed when exit.json comes, and when it was there before", async () => {
+test("the end is noticed when exit.json appears, and when it already exists", async () => {
   using late = run();
   const noticed = vi.fn();
   late.watch(noticed);
@@ -102,7 +102,7 @@ test("the end is noticed when exit.json comes, and when it was there before", as
   expect(noticedToo).toHaveBeenCalledOnce();
 });
 
-test("a watch that was ended does not call back", async () => {
+test("a disposed watch does not call back", async () => {
   using r = run({ "exit.json": "{}" });
   const noticed = vi.fn();
   r.watch(noticed)[Symbol.dispose]();
@@ -113,7 +113,7 @@ test("a watch that was ended does not call back", async () => {
   expect(noticed).not.toHaveBeenCalled();
 });
 
-test("a change of size is written down at its byte, and nonsense is not", async () => {
+test("a size change is recorded at its offset, and an invalid size is ignored", async () => {
   using r = run();
   const watch = r.watch();
   r.say("12345");
@@ -134,7 +134,7 @@ test("output wakes readers and counts as activity; other files do not", async ()
     woken = true;
   });
   r.put("recorder", "1");
-  // Notices come in order: when the change of size is there, the one before it was passed over.
+  // Notices arrive in order: once the size change is here, the earlier one was ignored.
   r.put("size", "80 24\n");
   await vi.waitFor(() => expect(watch.times.sizes()).toHaveLength(1));
   expect([woken, watch.lastActivity]).toEqual([false, null]);
@@ -144,7 +144,7 @@ test("output wakes readers and counts as activity; other files do not", async ()
   expect(watch.lastActivity).toBeGreaterThanOrEqual(before);
 });
 
-test("a reader is woken by the end of the watch and by its own signal", async () => {
+test("a reader is woken when the watch ends and when its signal aborts", async () => {
   using r = run();
   const watch = r.watch();
   const stop = new AbortController();
@@ -158,7 +158,7 @@ test("a reader is woken by the end of the watch and by its own signal", async ()
   await watch.changed(never);
 });
 
-test("when times cannot be written, readers are still woken and the end is still noticed", async () => {
+test("readers are woken and the end is noticed even if times cannot be written", async () => {
   using r = run();
   const complaint = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   mkdirSync(join(r.path, "times.idx"));
@@ -176,7 +176,7 @@ test("when times cannot be written, readers are still woken and the end is still
   complaint.mockRestore();
 });
 
-test("a directory that is taken away under the watch harms nobody", async () => {
+test("removing the directory under the watch does no harm", async () => {
   using r = run({ "output.000000": "x", size: "80 24\n" });
   const complaint = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   const watch = r.watch();
@@ -189,7 +189,7 @@ test("a directory that is taken away under the watch harms nobody", async () => 
 
 const MB = 1 << 20;
 
-test("what grew beyond the limit while no daemon ran is cut at once, and told to who must read it first", () => {
+test("output beyond the limit from a time without a daemon is cut at once, after beforeCut", () => {
   using r = run(Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`output.00000${i}`, "x".repeat(MB)])));
   const old: string[][] = [];
   const watch = r.watch(undefined, { limit: 4 * MB, beforeCut: (paths) => old.push(paths.map((path) => path.slice(-1))) });
@@ -213,7 +213,7 @@ test.each([
   expect(watch.recording.begins()).toBe(watch.begins);
 });
 
-test("a clock that was set back while no daemon ran is a step in the times, not a time that goes back", () => {
+test("a clock set back while no daemon ran becomes a step, not a time that goes back", () => {
   const later = Date.now() + 86_400_000;
   using r = run({ "output.000000": "more", "times.idx": `${later - 1000} 1\n${later} 2\n` });
   const { times } = r.watch();
@@ -223,7 +223,7 @@ test("a clock that was set back while no daemon ran is a step in the times, not 
   expect((last?.at ?? 0) - later).toBeLessThan(5000);
 });
 
-test("how long a run has been silent does not depend on the time of day", () => {
+test("the idle time does not depend on the wall clock", () => {
   using r = run({ "output.000000": "x" });
   const watch = r.watch();
   const before = watch.idleMs() ?? Number.NaN;
@@ -233,7 +233,7 @@ test("how long a run has been silent does not depend on the time of day", () => 
   expect(after - before).toBeLessThan(5000);
 });
 
-test("a daemon that comes back deletes what another that died in the middle of a cut has left, also below the limit", () => {
+test("a new daemon deletes the leftovers of an interrupted cut, even below the limit", () => {
   using r = run({ cut: "1000 output-001.000000\n", "output.000000": "left", "output-001.000000": "kept" });
   const watch = r.watch();
   expect(readdirSync(r.path).filter((name) => name.startsWith("output"))).toEqual(["output-001.000000"]);

@@ -1,12 +1,12 @@
 /**
- * Notices what a keeper writes into the directory of one live run, by the kernel's file notices: no timer per run. Samples
- * the recording into times.idx at most every SAMPLE_MS while bytes come, and never while they do not.
+ * Watches the directory of one live run through the kernel's file notices: no timer per run. Samples the recording into times.idx at most every
+ * SAMPLE_MS while bytes arrive, and never while they do not.
  *
- * A notice says that there is something to read, never what: readers go by their own offset, so a notice that is merged with
- * another, or missed while no daemon ran, loses nothing. Times are a comfort: on a full disk, or when somebody takes the
- * directory away, they stop, and the run and its readers go on. When a sample finds more than the limit, the oldest is deleted.
+ * A notice says that there is something to read, never what: readers use their own offset, so a merged or missed notice loses nothing. Times are
+ * optional: on a full disk, or if the directory disappears, they stop, and the run and its readers continue. When a sample finds more bytes than
+ * the limit, the oldest are deleted.
  *
- * Where there are no notices (the system has no watches left), the owner's `look` now and then takes their place, and tries to get them again.
+ * Without notices (the system has no watches left), the owner calls `look` from time to time, which also tries to watch again.
  */
 import { existsSync, type FSWatcher, readFileSync, statSync, watch } from "node:fs";
 import { join } from "node:path";
@@ -18,15 +18,15 @@ import { Times } from "./times.ts";
 import { type News, Titles } from "./titles.ts";
 import { TRANSCRIPT_FILE } from "./transcript.ts";
 
-/** Coarser: replay jumps. Finer: a spinner costs a file write per frame. */
+/** A longer interval makes replays jump; a shorter one costs a file write per spinner frame. */
 const SAMPLE_MS = 250;
 
 export class RunWatch implements Disposable {
   readonly recording: Recording;
   readonly times: Times;
-  /** When it last wrote something, for people; how long ago that is, see `idleMs`. */
+  /** Wall-clock time of the last output, for people. See `idleMs` for its age. */
   lastActivity: number | null;
-  /** Where the recording begins: what was before has been deleted. */
+  /** Start offset of the recording: earlier bytes were deleted. */
   begins: number;
   #watcher: FSWatcher | undefined;
   #unwatchedSaid = false;
@@ -44,7 +44,7 @@ export class RunWatch implements Disposable {
   #closed = false;
   #failing = false;
 
-  /** `limit` in bytes, 0 for none. `beforeCut` gets the files that are about to be deleted. */
+  /** `limit` in bytes, 0 for none. `beforeCut` gets the files to be deleted. */
   constructor(options: {
     directory: string;
     onExit(): void;
@@ -63,14 +63,14 @@ export class RunWatch implements Disposable {
     this.#onOutput = options.onOutput;
     this.#watch();
     this.#carefully(() => this.#catchUp());
-    // After the watch has begun: what came just before it is no notice.
+    // Read after the watch started: earlier output causes no notice.
     this.lastActivity = this.recording.lastActivity();
     this.#activeAt = this.lastActivity === null ? null : performance.now() - Math.max(0, Date.now() - this.lastActivity);
     // The program may have ended between the keeper's start and the watch.
     if (existsSync(join(options.directory, "exit.json"))) queueMicrotask(() => this.#exited());
   }
 
-  /** What notices would have said, where there are none; nothing where there are. */
+  /** Does the work of notices if there are none; otherwise nothing. */
   look(): void {
     if (this.#closed || this.#watcher) return;
     this.#watch();
@@ -88,12 +88,12 @@ export class RunWatch implements Disposable {
     });
   }
 
-  /** Whether `changed` is prompt. */
+  /** True if `changed` resolves promptly. */
   get hasNotices(): boolean {
     return this.#watcher !== undefined;
   }
 
-  /** The titles that its terminal was given since the last call, and whether `words` were written. */
+  /** Returns the terminal titles set since the last call, and whether the output matched `words`. */
   news(words?: RegExp): News {
     let news: News = { titles: [], hasWords: false };
     if (this.#closed) return news;
@@ -104,7 +104,7 @@ export class RunWatch implements Disposable {
     return news;
   }
 
-  /** How long ago it last wrote something, whatever was done to the clock since. */
+  /** Time since the last output, by the monotonic clock. */
   idleMs(): number | null {
     return this.#activeAt === null ? null : performance.now() - this.#activeAt;
   }
@@ -153,7 +153,7 @@ export class RunWatch implements Disposable {
 
   #noticed(event: string, name: string | null): void {
     if (this.#closed) return;
-    // A file came, went, or has another name: perhaps the next segment.
+    // A file was created, deleted or renamed: perhaps the next segment.
     if (event === "rename") this.#tail = undefined;
     if (name === "exit.json") this.#exited();
     else if (name === GAPS_FILE) this.#onGap?.();
@@ -176,7 +176,7 @@ export class RunWatch implements Disposable {
     if (!this.#closed) this.#onExit();
   }
 
-  /** Says once what goes wrong, and again only after it has gone well. */
+  /** Logs an error once, and again only after a success. */
   #carefully(work: () => void): void {
     try {
       work();
@@ -198,7 +198,7 @@ export class RunWatch implements Disposable {
     this.#keepToLimit(offset);
   }
 
-  /** By how much the clock was set since the last sample. */
+  /** Returns how far the clock was set since the last sample. */
   #step(): number {
     const steps = clockSteps();
     const step = steps - this.#steps;
@@ -218,7 +218,7 @@ export class RunWatch implements Disposable {
   #sizeText: string | undefined;
   #tail: Segment | undefined;
 
-  /** By the segment that grows, as long as no other can have come: listing the directory would be most of what a sample costs. */
+  /** Uses the growing segment until a new one is possible: listing the directory would be most of a sample's cost. */
   #size(): number {
     const now = this.#tail && statSync(this.#tail.path, { throwIfNoEntry: false })?.size;
     if (this.#tail && now !== undefined) return this.#tail.offset + now;
@@ -233,11 +233,11 @@ export class RunWatch implements Disposable {
     if (match) this.#sample({ columns: Number(match[1]), rows: Number(match[2]) });
   }
 
-  /** What came while no daemon ran is on disk, but nobody knows when it came; only that it was before now. */
+  /** Output from a time without a daemon is on disk, but its time is unknown, only that it was before now. */
   #catchUp(): void {
     const last = this.times.last();
     this.#offset = last?.offset ?? 0;
-    // The clock was set back meanwhile, at least so far.
+    // The clock was set back in the meantime, by at least this much.
     if (last?.at && last.at > Date.now()) this.#steps += last.at - Date.now();
     const size = this.recording.size();
     if (size > this.#offset) {

@@ -1,10 +1,10 @@
-/** One line of `times.idx` (times.ts), read and written. */
+/** Reads and writes a line of `times.idx` (times.ts). */
 export interface Size {
   columns: number;
   rows: number;
 }
 
-/** `step`: by how much the clock was set since the sample before. */
+/** `step`: how far the clock was set since the previous sample. */
 export type Sample = { at: number | null; offset: number; size?: Size; step?: number };
 
 const LINE = /^(-|\d+) (\d+)(?: (\d+)x(\d+))?(?: ~(-?\d+))?$/;

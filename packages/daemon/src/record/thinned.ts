@@ -1,17 +1,17 @@
 /**
- * Fewer samples that say nearly the same: the bytes of a sample that goes count as come with the next one, later by at most a tolerance
- * that is as small as it can be. Sizes of the terminal, steps of the clock and stretches without times stay as exact as they were, with
- * the samples at their edges; so does the newest of the recording, which is what people ask for.
+ * Reduces samples with little loss: the bytes of a dropped sample count as arriving with the next one, within the smallest possible tolerance.
+ * Terminal sizes, clock steps and stretches without times stay exact, with the samples at their edges. So do the newest samples, which people ask
+ * for most.
  */
 import { type Sample, textOf } from "./sample.ts";
 
-/** Some twenty minutes of steady output. */
+/** About twenty minutes of steady output. */
 const NEWEST = 5000;
 const FINEST_MS = 500;
-/** Coarser than this a time is of no use. */
+/** Coarser times are useless. */
 const COARSEST_MS = 3_600_000;
 
-/** In at most `bytes` of text, where that can be. */
+/** Limits the text to `bytes`, if possible. */
 export function thinned(samples: readonly Sample[], bytes: number): Sample[] {
   for (let toleranceMs = FINEST_MS; ; toleranceMs *= 2) {
     const kept = merged(samples, toleranceMs);
@@ -31,6 +31,6 @@ function merged(samples: readonly Sample[], toleranceMs: number): Sample[] {
 
 function isBetween(before: Sample | undefined, { at, size, step }: Sample, next: Sample | undefined, toleranceMs: number): boolean {
   if (size || step || next?.step || at === null || typeof before?.at !== "number" || typeof next?.at !== "number") return false;
-  // Times that go back are a clock that was set.
+  // Times that go back mean that the clock was set.
   return before.at <= at && at <= next.at && next.at - before.at <= toleranceMs;
 }

@@ -12,7 +12,7 @@ function having(text?: string) {
   return { times: new Times(directory.path), file, directory: directory.path, [Symbol.dispose]: () => directory.remove() };
 }
 
-test("what is appended is read back", () => {
+test("appended samples are read back", () => {
   using run = having();
   expect([run.times.read(), run.times.sampled(), run.times.offsetAt(5), run.times.sizes()]).toEqual([[], 0, 0, []]);
   const samples = [
@@ -32,14 +32,14 @@ test("what is appended is read back", () => {
   ]);
 });
 
-test.each(["12", "1250 40", "1250 4096", "1250 4096 80x", "-", "\0\0\0\0"])("a last line torn at %j is passed over", (torn) => {
+test.each(["12", "1250 40", "1250 4096", "1250 4096 80x", "-", "\0\0\0\0"])("a last line torn at %j is ignored", (torn) => {
   using run = having(`1000 10\n${torn}`);
   expect(run.times.read()).toEqual([{ at: 1000, offset: 10 }]);
   expect(run.times.sampled()).toBe(10);
 });
 
 test.each(["12", "1250 40", "1250 4096", "1250 4096 80x", "-", "\0\0\0\0"])(
-  "what is appended after a line torn at %j is not joined to it",
+  "samples appended after a line torn at %j are not joined to it",
   (torn) => {
     using run = having(`1000 10\n${torn}`);
     run.times.append({ at: 2000, offset: 20 });
@@ -52,19 +52,19 @@ test.each(["12", "1250 40", "1250 4096", "1250 4096 80x", "-", "\0\0\0\0"])(
   },
 );
 
-test("lines of a later version are passed over", () => {
+test("lines of a later version are ignored", () => {
   using run = having("1000 10\n1100 11 colour\n\n1200 12 80x24 more\n1300 13\n");
   expect(run.times.read().map(({ offset }) => offset)).toEqual([10, 13]);
 });
 
-test("the remembered offset of a long index is found in its end", () => {
+test("the saved offset of a long index is read from its end", () => {
   using run = having(Array.from({ length: 50_000 }, (_, i) => `${1000 + i} ${i}\n`).join(""));
   expect(run.times.sampled()).toBe(49_999);
   appendFileSync(run.file, "x".repeat(10_000));
   expect(run.times.sampled()).toBe(49_999);
 });
 
-test("what came at a time or later begins at the last offset that was there before", () => {
+test("offsetAt returns the last offset from before the given time", () => {
   using run = having("1000 0\n1250 100\n1500 200\n");
   expect(run.times.offsetAt(0)).toBe(0);
   expect(run.times.offsetAt(1250)).toBe(0);
@@ -73,9 +73,9 @@ test("what came at a time or later begins at the last offset that was there befo
   expect(run.times.offsetAt(9999)).toBe(200);
 });
 
-test("bytes of unknown time are never left out", () => {
+test("bytes of unknown time are always included", () => {
   using run = having("1000 0\n1250 100\n- 500\n2000 600\n- 900\n");
-  // They came somewhere between 1250 and 2000, or after 2000.
+  // They arrived between 1250 and 2000, or after 2000.
   expect(run.times.offsetAt(1300)).toBe(100);
   expect(run.times.offsetAt(1999)).toBe(100);
   expect(run.times.offsetAt(2001)).toBe(600);
@@ -83,7 +83,7 @@ test("bytes of unknown time are never left out", () => {
   expect(untimed.times.offsetAt(9999)).toBe(0);
 });
 
-test("pages of a long index are together all of it, over damage and up to a line that is being written", () => {
+test("the pages of a long index cover all of it, across damage and up to an unfinished line", () => {
   const samples = Array.from({ length: 20_000 }, (_, i) => ({ at: 1_794_717_879_000 + i, offset: i }));
   const lines = samples.map(({ at, offset }) => `${at} ${offset}\n`);
   using run = having([...lines.slice(0, 9000), "\0".repeat(200_000), "\n", ...lines.slice(9000), "179471"].join(""));
@@ -101,7 +101,7 @@ test("pages of a long index are together all of it, over damage and up to a line
   expect(none.times.page(0)).toEqual({ samples: [], next: 0, more: false });
 });
 
-test("the span is from the first time to the last, and a clock that was set back does not shorten it", () => {
+test("the span is from the first time to the last, and is not shortened by a clock set back", () => {
   using run = having("- 5\n1000 10\n1500 20\n- 30\n900 30\n1900 40\n");
   expect(run.times.span()).toEqual({ startedAt: 1000, durationMs: 1500 });
   using none = having("- 5\n");
@@ -113,7 +113,7 @@ const DAY = 86_400_000;
 test.each([
   { what: "back", step: -DAY },
   { what: "forward", step: DAY },
-])("when the clock is set $what by a day, times go on as if nobody had", ({ step }) => {
+])("when the clock is set $what by a day, times continue as if it had not been", ({ step }) => {
   using run = having();
   const began = 2 * DAY;
   run.times.append({ at: began, offset: 10 });
@@ -124,16 +124,16 @@ test.each([
   expect(run.times.span()).toEqual({ startedAt: began, durationMs: 3000 });
   expect(run.times.page(0).samples[2]).toEqual({ at: began + step + 2000, offset: 30, step });
   expect(run.times.last()).toEqual({ at: began + step + 3000, offset: 40 });
-  // "In the last two seconds" and "in the last three", asked when the new clock shows the time of the last sample.
+  // Queries for the last two and three seconds, when the new clock shows the time of the last sample.
   expect([1500, 2500].map((ago) => run.times.offsetAt(began + step + 3000 - ago))).toEqual([20, 10]);
 });
 
-test("times that go back without a word about the clock go on from where they were", () => {
+test("times that go back without a recorded step continue from the last time", () => {
   using run = having("5000 10\n3000 20\n6000 30\n");
   expect(run.times.read().map(({ at }) => at)).toEqual([5000, 5000, 8000]);
 });
 
-test("an index is thinned before it is long: old times become coarser, new ones, sizes, steps and what has no times do not", () => {
+test("thinning makes old times coarser, but keeps new ones, sizes, steps and stretches without times", () => {
   using run = having();
   const [began, count] = [1_794_717_879_000, 200_000];
   const exact: Record<number, Partial<Sample>> = {
@@ -158,20 +158,20 @@ test("an index is thinned before it is long: old times become coarser, new ones,
   expect([2999, 3000, 3001].map((i) => kept.get(i)?.at === undefined)).toEqual([false, false, false]);
   expect(kept.get(3000)?.at).toBe(null);
   for (let i = count - 5000; i < count; i++) expect(kept.has(i)).toBe(true);
-  // A fresh look at the file, and the one that was thinned under it, tell the same.
+  // A new reader and the one whose file was thinned give the same answers.
   for (const times of [run.times, new Times(run.directory)]) {
     expect(times.sizes()).toEqual([{ offset: 10_000, columns: 80, rows: 24 }]);
     expect(times.span()).toEqual({ startedAt: began + 250, durationMs: (count - 1) * 250 + 3_600_000 - 250 });
   }
-  // What came before the pause still came before it.
+  // Output before the pause is still before it.
   const pause = began - DAY + 4001 * 250 + 1_800_000;
   expect(Math.abs(run.times.offsetAt(pause) / 10 - 4000)).toBeLessThanOrEqual(10);
 });
 
-test("what was read is not read again: an answer goes on from the one before", () => {
+test("a query continues from the previous one without reading the file again", () => {
   using run = having("1000 0 120x40\n1250 100\n");
   expect(run.times.span()).toEqual({ startedAt: 1000, durationMs: 250 });
-  // As nobody does; what is read again would be seen.
+  // Artificial: shows if the start of the file is read again.
   writeFileSync(run.file, "9999 0 999x99\n1250 100\n1500 200 80x24\n15");
   expect(run.times.sizes()).toEqual([
     { offset: 0, columns: 120, rows: 40 },
@@ -183,7 +183,7 @@ test("what was read is not read again: an answer goes on from the one before", (
   expect(run.times.span()).toEqual({ startedAt: 1250, durationMs: 750 });
 });
 
-test("a page that begins in the middle of a line, since the index was thinned, makes up no sample", () => {
+test("a page that starts inside a line, after thinning, invents no sample", () => {
   using run = having("1794717879000 10\n1794717879250 20\n");
   expect(run.times.page(8).samples).toEqual([{ at: 1_794_717_879_250, offset: 20 }]);
   expect(run.times.page(17).samples).toEqual([{ at: 1_794_717_879_250, offset: 20 }]);
@@ -197,7 +197,7 @@ function* allPages(times: Times): Generator<Sample> {
   }
 }
 
-test("what is told of deleted output goes with it; the terminal's size and a step of the clock after it stay", () => {
+test("samples of deleted output are removed; the terminal size and a later clock step stay", () => {
   using run = having("1000 0 120x40\n1100 10\n1200 20 80x24\n1800 30 ~500\n- 40\n2000 40\n");
   run.times.forgetBefore(35);
   expect(readFileSync(run.file, "utf8")).toBe("1800 30 80x24 ~500\n- 40\n2000 40\n");

@@ -1,19 +1,19 @@
 /**
- * `times.idx`: when which byte of a recording came, and how large the terminal was. One line per sample:
+ * `times.idx`: when each byte of a recording arrived, and the size of the terminal. One line per sample:
  *
  *   `1794717879123 4096`          at this time (ms) the recording had 4096 bytes
  *   `1794717879123 4096 120x40`   … and the terminal has this size from here on
- *   `- 8192`                      the bytes up to 8192 came while nobody sampled: their times are not known
+ *   `- 8192`                      the bytes up to 8192 arrived while nothing sampled: their times are unknown
  *
- *   `1794717879123 4096 ~-86400000`   before it the clock was set, by this much: from here on times are on the new clock
+ *   `1794717879123 4096 ~-86400000`   the clock was set by this much before it: later times are on the new clock
  *
- * Read as a whole, times are one line that never goes back and has no jump: the clock of the first sample, as if nobody had set it.
+ * Read as a whole, times never go back or jump: they are on the clock of the first sample, as if it had never been set.
  *
- * The last line is also the remembered offset: what the recording has beyond it has not been sampled yet. A torn last line
- * (a crash or a full disk in mid-write) is passed over, and cut off before the next one is written.
+ * The last line is also the saved offset: the recording beyond it has not been sampled yet. A torn last line (a crash or a full disk
+ * in mid-write) is ignored, and cut off before the next one is written.
  *
- * A program that says a little all the time makes more index than recording: beyond MOST bytes old samples are merged (thinned.ts). Answers
- * come from one pass over the file, a page at a time, which the next answer goes on from.
+ * A program with steady small output makes the index larger than the recording: beyond MOST bytes old samples are merged (thinned.ts).
+ * Queries read the file once, a page at a time, and the next query continues from there.
  */
 import { appendFileSync, closeSync, fstatSync, openSync, readFileSync, readSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
@@ -21,11 +21,11 @@ import { isMissing, writeFileAtomic } from "@holdfast/platform";
 import { type Sample, type Size, samplesIn, textOf } from "./sample.ts";
 import { thinned } from "./thinned.ts";
 
-/** More than the longest line; an index of days has millions of lines, and only its end says where to go on. */
+/** Longer than any line. An index of days has millions of lines, and only its end is needed to continue. */
 const TAIL = 4096;
 const PAGE = 64 * 1024;
 
-/** A few hours of steady output; read at once it must not hold the daemon up. */
+/** A few hours of steady output. Reading it at once must not block the daemon. */
 const MOST = 1 << 20;
 
 export class Times {
@@ -39,7 +39,7 @@ export class Times {
     this.#path = join(directory, "times.idx");
   }
 
-  /** `at` is the time of day as it is now. */
+  /** `at` is the current wall-clock time. */
   append(sample: Sample): void {
     const text = textOf(sample);
     if (!this.#endsWhole) this.#bytes = this.#cutTornLine();
@@ -50,7 +50,7 @@ export class Times {
     if (this.#bytes > this.#thinAt) this.#thin();
   }
 
-  /** With times on the clock of the first. */
+  /** Returns all samples, with times on the clock of the first one. */
   read(): Sample[] {
     const clock = new OneClock();
     return this.#samples().map((sample) => clock.place(sample));
@@ -65,19 +65,19 @@ export class Times {
     }
   }
 
-  /** The last sample, with its time as it was taken. */
+  /** Returns the last sample with its original time. */
   last(): Sample | undefined {
     const { start, text } = this.#tail();
     const whole = start === 0 ? text : text.slice(text.indexOf("\n") + 1);
     return samplesIn(whole).at(-1) ?? this.#samples().at(-1);
   }
 
-  /** The offset up to which samples were taken. */
+  /** Returns the offset of the last sample. */
   sampled(): number {
     return this.last()?.offset ?? 0;
   }
 
-  /** Where the bytes that came at `time` (of the clock as it is now) or later begin. Bytes of unknown time count as late as they may have come. */
+  /** Returns the offset of the first byte at or after `time`, by the current clock. Bytes of unknown time count as late as possible. */
   offsetAt(time: number): number {
     const { steps } = this.#summary().clock;
     const clock = new OneClock();
@@ -93,19 +93,19 @@ export class Times {
     return offset;
   }
 
-  /** The first time there is, and how long it is from there to the last, as if nobody had set the clock. */
+  /** Returns the first time and the duration until the last, ignoring clock changes. */
   span(): { startedAt: number | null; durationMs: number } {
     const { startedAt, clock } = this.#summary();
     return { startedAt, durationMs: startedAt === null ? 0 : clock.latest - startedAt };
   }
 
-  /** The samples of one page as they were taken, which begins `after` so many bytes of the file: an index of days has millions of lines. */
+  /** Returns one page of samples with original times, starting `after` bytes into the file: an index of days has millions of lines. */
   page(after: number): { samples: Sample[]; next: number; more: boolean } {
     const lead = after > 0 ? 1 : 0;
     const { text, size } = this.#piece(after - lead, PAGE + lead);
-    // In the middle of a line: damage, or the index was thinned since the page before. The rest of a line could be taken for another.
+    // The page starts inside a line: the index is damaged, or was thinned since the previous page. A partial line could look valid.
     const skipped = lead === 0 || text.startsWith("\n") ? lead : text.indexOf("\n") + 1 || text.length;
-    // A whole page without a line's end is damage: it is passed over, where an unfinished last line is waited for.
+    // A whole page without a newline is damage and is skipped; an unfinished last line is waited for.
     const end = text.indexOf("\n", lead) < 0 ? 0 : text.lastIndexOf("\n") + 1 - lead;
     const whole = end || (text.length === PAGE + lead ? PAGE : 0);
     return { samples: samplesIn(text.slice(skipped)), next: after + whole, more: whole > 0 && after + whole < size };
@@ -119,7 +119,7 @@ export class Times {
     }
   }
 
-  /** What the file says by now, read on from where it was read before. */
+  /** Reads the file on from the last position. */
   #summary(): Summary {
     const file = statSync(this.#path, { throwIfNoEntry: false });
     const known = this.#read;
@@ -141,7 +141,7 @@ export class Times {
     return [...this.#summary().sizes];
   }
 
-  /** What is told of bytes before `offset` goes with them; the size that the terminal had there stays. */
+  /** Drops samples of bytes before `offset`, and keeps the terminal size at that offset. */
   forgetBefore(offset: number): void {
     const samples = this.#samples();
     const first = samples.findLastIndex((sample) => sample.offset <= offset);
@@ -151,7 +151,7 @@ export class Times {
     this.#replace([size ? { ...begin, size } : begin, ...samples.slice(first + 1)]);
   }
 
-  /** Where it cannot be done (a full disk, an index of nothing but what must stay), it is tried again when there is a good deal more. */
+  /** If thinning fails (a full disk, or nothing to drop), tries again only after much more data. */
   #thin(): void {
     this.#thinAt = this.#bytes + MOST / 2;
     this.#replace(thinned(this.#samples(), MOST / 2));
@@ -166,7 +166,7 @@ export class Times {
     this.#read = undefined;
   }
 
-  /** How many bytes there are then. */
+  /** Returns the remaining size. */
   #cutTornLine(): number {
     const { start, text, size } = this.#tail();
     if (text === "" || text.endsWith("\n")) return size;
@@ -180,7 +180,7 @@ export class Times {
     return this.#piece(-TAIL, TAIL);
   }
 
-  /** At most `length` bytes from `from`; a negative `from` counts from the end. */
+  /** Reads at most `length` bytes from `from`; a negative `from` counts from the end. */
   #piece(from: number, length: number): { start: number; text: string; size: number } {
     let file: number;
     try {
@@ -208,7 +208,7 @@ interface Summary {
   readonly inode: number | undefined;
 }
 
-/** A time that goes back is a step too, which nobody noticed: how long it was until then is not known, and counts as nothing. */
+/** A time that goes back is an unnoticed clock step. The real duration before it is unknown and counts as zero. */
 class OneClock {
   steps = 0;
   latest = 0;

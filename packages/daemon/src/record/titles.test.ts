@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Titles } from "./titles.ts";
 
-test("each title is told once, also one that comes in two writes or across two segments (truth 6)", () => {
+test("each title is returned once, even if split between two writes or segments (truth 6)", () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   using titles = new Titles();
   const [first, second] = [join(directory.path, "output.000000"), join(directory.path, "output.000001")];
@@ -20,7 +20,7 @@ test("each title is told once, also one that comes in two writes or across two s
   expect(titles.read(second).titles).toEqual([]);
 });
 
-test("of a flood the last titles are told (truth 6)", () => {
+test("a flood returns its last titles (truth 6)", () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   using titles = new Titles();
   const path = join(directory.path, "output.000000");
@@ -30,7 +30,7 @@ test("of a flood the last titles are told (truth 6)", () => {
   expect(titles.read(path).titles).toEqual(["last"]);
 });
 
-test("words are found in the output that came since the last call (truth 9)", () => {
+test("words are found in the output since the last call (truth 9)", () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   using titles = new Titles();
   const path = join(directory.path, "output.000000");

@@ -1,15 +1,15 @@
 /**
- * Reads the end of a recording as it grows: the titles that a program gives its terminal, and whether it wrote certain words. The screen shows only
- * the last title, and an agent's turn may end between two looks. The file stays open, so that a spinner in the title costs one read per frame.
+ * Reads the end of a growing recording: the titles that a program gives its terminal, and whether it wrote certain words. The screen shows only the
+ * last title, and an agent's turn may end between two looks. The file stays open, so a spinner in the title costs one read per frame.
  */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 
-/** At one time: of a flood only the end is read. */
+/** Bytes per read. Of a flood, only the end is read. */
 const READ_BYTES = 64 << 10;
-/** A title that is longer is none. */
+/** Longer text is not a title. */
 const LONGEST = 1024;
 
-/** For all of them: what is read is not kept. */
+/** Shared by all instances, because nothing in it is kept. */
 const BUFFER = Buffer.allocUnsafe(READ_BYTES);
 
 const ESC = "\x1b";
@@ -18,7 +18,7 @@ const TITLE = new RegExp(`${ESC}\\][02];([^${BEL}${ESC}]*)(?:${BEL}|${ESC}\\\\)`
 
 export interface News {
   titles: string[];
-  /** Whether the output has the words that were asked for. Words that are cut by two reads are missed: they are a hint, not evidence. */
+  /** True if the output contains the words. Words split between two reads are missed: they are a hint, not evidence. */
   hasWords: boolean;
 }
 
@@ -27,7 +27,7 @@ export class Titles implements Disposable {
   #file: number | undefined;
   #offset = 0;
 
-  /** Those that have come since the last time, the segment that grows being `path`. Of the first segment nothing is told that was there before. */
+  /** Returns new titles since the last call. `path`: the growing segment. Earlier content of the first segment is ignored. */
   read(path: string | undefined, words?: RegExp): News {
     if (path === this.#path) return this.#more(words);
     const before = this.#more(words);
@@ -51,7 +51,7 @@ export class Titles implements Disposable {
       this.#file = openSync(path, "r");
       this.#offset = atItsEnd ? fstatSync(this.#file).size : 0;
     } catch {
-      // It has just been deleted.
+      // The segment was just deleted.
       this.#path = undefined;
     }
   }
@@ -67,7 +67,7 @@ export class Titles implements Disposable {
     const open = bytes.lastIndexOf(`${ESC}]`);
     const text = bytes.toString("utf8");
     const titles = Array.from(text.matchAll(TITLE), ([, title = ""]) => title);
-    // One that is half written is read again with its rest.
+    // A half-written title is read again with its rest.
     const isHalf = open >= 0 && read - open < LONGEST && !isEnded(bytes.toString("latin1", open));
     this.#offset += isHalf ? open : bytes.at(-1) === 0x1b ? read - 1 : read;
     return { titles, hasWords: words?.test(text) ?? false };

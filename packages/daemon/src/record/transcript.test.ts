@@ -44,7 +44,7 @@ class Place implements Disposable {
 const text = (n: number, words = `t${n}`) => `${JSON.stringify({ v: 1, n, at: AT, turn: null, type: "text", text: words })}\n`;
 const ended: UnnumberedEntry = { v: 1, at: AT, turn: "m1", type: "turn_ended", reason: "interrupted" };
 
-test("entries are read from any offset: one in the middle of a line means the next", () => {
+test("entries are read from any offset; an offset inside a line means the next line", () => {
   using place = new Place(text(1) + text(2) + text(3));
   expect(place.texts()).toEqual(["t1", "t2", "t3"]);
   const [first, second] = [...place.file.read(0)];
@@ -57,14 +57,14 @@ test("entries are read from any offset: one in the middle of a line means the ne
   expect(place.texts(place.file.size() + 100)).toEqual([]);
 });
 
-test("a line that is not whole yet is not read, and is when it is", () => {
+test("an unfinished line is not read until it is complete", () => {
   using place = new Place(text(1) + text(2).slice(0, 20));
   expect(place.texts()).toEqual(["t1"]);
   appendFileSync(place.file.path, text(2).slice(20));
   expect(place.texts(text(1).length)).toEqual(["t2"]);
 });
 
-test("lines longer than what is read at once are read whole, with characters of several bytes", () => {
+test("lines longer than one read are read whole, including multibyte characters", () => {
   const long = "€".repeat(900_000);
   using place = new Place(text(1, long) + text(2) + text(3, long));
   expect(place.texts()).toEqual([long, "t2", long]);
@@ -74,12 +74,12 @@ test("lines longer than what is read at once are read whole, with characters of 
   );
 });
 
-test("what cannot be read is told of and passed over; what is of a newer version is no damage", () => {
+test("unreadable lines are reported and skipped; lines of a newer version are not damage", () => {
   using place = new Place(`${text(1)}\0\0\0\n\n{"v":2,"type":"hologram"}\n{"v":1,"type":"text"}\n${text(5)}`);
   expect(place.texts()).toEqual(["t1", "damaged", "damaged", "t5"]);
 });
 
-test("of a run that has none nothing is read; what is no file is an error", () => {
+test("a missing transcript yields nothing; a directory in its place is an error", () => {
   using place = new Place();
   expect(place.texts()).toEqual([]);
   expect(place.file.size()).toBe(0);
@@ -88,7 +88,7 @@ test("of a run that has none nothing is read; what is no file is an error", () =
   expect(() => place.texts()).toThrow();
 });
 
-test("a torn line is cut off wherever it began, and what ends the turn is numbered on", () => {
+test("a torn line is cut off wherever it starts, and the closing entries continue the numbering", () => {
   using place = new Place(`${text(1)}${text(7)}{"v":1,"n":8,"ty`);
   expect(place.file.cutTorn()).toEqual({ offset: text(1).length + text(7).length, bytes: 16 });
   expect(place.file.cutTorn()).toBeUndefined();
@@ -98,7 +98,7 @@ test("a torn line is cut off wherever it began, and what ends the turn is number
   expect(place.content.split("\n")).toHaveLength(5);
 });
 
-test("a torn line may be longer than what is read at once: nothing of it stays to be glued to what follows", () => {
+test("a torn line longer than one read is cut off completely, so later entries are not joined to it", () => {
   const torn = text(2, "x".repeat(3_000_000)).slice(0, 2_500_000);
   using place = new Place(text(1) + torn);
   expect(place.file.cutTorn()).toEqual({ offset: text(1).length, bytes: torn.length });
@@ -106,7 +106,7 @@ test("a torn line may be longer than what is read at once: nothing of it stays t
   expect([...place.file.read(0)].map((read) => ("entry" in read ? read.entry.type : "damaged"))).toEqual(["text", "turn_ended"]);
 });
 
-test("a file that is one torn line is empty then, and one that never was is begun for its user alone", () => {
+test("a file with only a torn line becomes empty, and a new file is readable by its owner only", () => {
   using place = new Place('{"v":1');
   expect(place.file.cutTorn()).toEqual({ offset: 0, bytes: 6 });
   expect(place.content).toBe("");
@@ -115,7 +115,7 @@ test("a file that is one torn line is empty then, and one that never was is begu
   expect(statSync(other.file.path).mode & 0o777).toBe(0o600);
 });
 
-test("a damaged file is set aside as it was, and what is readable takes its place, in order", () => {
+test("a damaged file is set aside unchanged and replaced by its readable lines, in order", () => {
   const content = `${text(1)}garbage\n{"v":2,"type":"hologram"}\n{"v":1,"type":"text"}\n${text(5)}`;
   using place = new Place(content);
   const recovered = place.file.recover(place.aside);
@@ -130,13 +130,13 @@ test("a damaged file is set aside as it was, and what is readable takes its plac
   expect(readdirSync(place.aside)).toHaveLength(1);
 });
 
-test("a sound file is left alone", () => {
+test("an undamaged file is not changed", () => {
   using place = new Place(text(1));
   expect(place.file.recover(place.aside)).toBeUndefined();
   expect(place.content).toBe(text(1));
 });
 
-test("a line that is longer than any keeper writes is damage, and costs no memory (mend 4)", () => {
+test("a line longer than any keeper writes is damage, and is not held in memory (mend 4)", () => {
   using place = new Place(text(1));
   truncateSync(place.file.path, 300 << 20);
   appendFileSync(place.file.path, `\n${text(2)}${text(3, "x".repeat(3 << 20))}`);

@@ -1,6 +1,6 @@
 /**
- * Reads a run's `transcript.jsonl` from an offset: whole lines only. What cannot be read is counted and passed over, never fatal; of a run that has
- * ended, a damaged file is set aside and what is readable takes its place.
+ * Reads a run's `transcript.jsonl` from an offset, in whole lines. Unreadable lines are counted and skipped, never fatal. After the run has ended,
+ * a damaged file is set aside and replaced by its readable lines.
  */
 import {
   appendFileSync,
@@ -20,16 +20,16 @@ import { isMissing, writeFileAtomic } from "@holdfast/platform";
 
 export const TRANSCRIPT_FILE = "transcript.jsonl";
 
-/** So much is read at once. */
+/** Bytes per read. */
 const PIECE = 1024 * 1024;
 const NEWLINE = 10;
 /** Most lines are shorter. */
 const LINE = 16 * 1024;
 
-/** A keeper writes no longer line; one that is longer is damage, and is never in memory as a whole. */
+/** A keeper writes no longer line. A longer one is damage, and is never held in memory as a whole. */
 const LONGEST_LINE = 128 << 20;
 
-/** `end`: the offset behind it. */
+/** `end`: the offset after the entry. */
 export interface ReadEntry {
   entry: Entry;
   end: number;
@@ -42,12 +42,12 @@ export class TranscriptFile {
     this.path = join(runDirectory, TRANSCRIPT_FILE);
   }
 
-  /** Bytes; 0 also where there is none. */
+  /** Size in bytes; 0 if there is no file. */
   size(): number {
     return statSync(this.path, { throwIfNoEntry: false })?.size ?? 0;
   }
 
-  /** Entries from an offset on, a piece at a time; `until`: no further than this. An offset in the middle of a line means the next one. */
+  /** Reads entries from an offset, in pieces, up to `until`. An offset inside a line means the next line. */
   *read(from: number, until = Number.POSITIVE_INFINITY): Generator<ReadEntry | { damaged: true; end: number }> {
     let file: number;
     try {
@@ -89,7 +89,7 @@ export class TranscriptFile {
     }
   }
 
-  /** The line that its keeper did not come to the end of is cut off; undefined: there is none. */
+  /** Cuts off an unfinished last line; returns undefined if there is none. */
   cutTorn(): { offset: number; bytes: number } | undefined {
     const size = this.size();
     if (size === 0) return undefined;
@@ -99,7 +99,7 @@ export class TranscriptFile {
     return { offset, bytes: size - offset };
   }
 
-  /** Where the last whole line ends. One that is torn may be long. */
+  /** Returns the end of the last whole line. A torn line may be long. */
   #wholeLines(size: number): number {
     const file = openSync(this.path, "r");
     try {
@@ -117,7 +117,7 @@ export class TranscriptFile {
     }
   }
 
-  /** Of a run whose keeper has gone, and whose torn line is cut off: `entries` end what it was in the middle of. All of them, or none. */
+  /** Appends closing `entries` after the keeper is gone and the torn line cut off. Writes all of them or none. */
   close(entries: readonly UnnumberedEntry[]): void {
     if (entries.length === 0) return;
     let n = 0;
@@ -132,7 +132,7 @@ export class TranscriptFile {
     }
   }
 
-  /** Sets a damaged file aside, and keeps what is readable; undefined: there is nothing damaged. */
+  /** Sets a damaged file aside and keeps its readable lines; returns undefined if nothing is damaged. */
   recover(asideDirectory: string): { lines: number; aside: string | null; bytes: number } | undefined {
     let lines = 0;
     for (const read of this.read(0)) if (!("entry" in read)) lines++;
@@ -145,7 +145,7 @@ export class TranscriptFile {
     return statSync(this.path, { throwIfNoEntry: false }) !== undefined;
   }
 
-  /** Whether an entry ends there. */
+  /** True if an entry ends at the offset. */
   endsAt(offset: number): boolean {
     const size = this.size();
     if (size < offset) return false;
@@ -164,7 +164,7 @@ export class TranscriptFile {
     }
   }
 
-  /** Lines that can be read, also those of a newer version, and how many cannot. */
+  /** Returns readable lines, including those of a newer version, and the number of damaged ones. */
   lines(): { good: string[]; damaged: number } {
     const all = this.isThere()
       ? readFileSync(this.path, "utf8")
@@ -175,7 +175,7 @@ export class TranscriptFile {
     return { good, damaged: all.length - good.length };
   }
 
-  /** Puts these lines in its place. What was there is set aside first; null: there was nothing. */
+  /** Replaces the file with these lines. The old file is set aside first; returns null if it was missing or empty. */
   replace(asideDirectory: string, lines: readonly string[]): string | null {
     const aside = this.size() === 0 ? null : this.#setAside(asideDirectory);
     writeFileAtomic(this.path, lines.map((line) => `${line}\n`).join(""));
@@ -195,6 +195,6 @@ export class TranscriptFile {
 function* readLine(text: string, end: number): Generator<ReadEntry | { damaged: true; end: number }> {
   const entry = parseEntry(text);
   if (entry === "damaged") yield { damaged: true, end };
-  // Of a newer version: what it means is not known here, and it is no damage.
+  // An entry of a newer version is unknown, not damaged.
   else if (entry !== "unknown") yield { entry, end };
 }

@@ -1,14 +1,14 @@
 import type { Budget, HoldfastError, Session } from "@holdfast/contract";
 import type { SessionRecord } from "../projection/session-queries.ts";
 
-/** Who knows what a session has used of models, and what it may. */
+/** Knows the model usage and the budget of each session. */
 export interface Accounts {
   spent(record: SessionRecord): Session["spent"];
-  /** With the sessions that it started; null: they used nothing. */
+  /** Including the sessions that it started; null if they used nothing. */
   spentWithChildren(record: SessionRecord): Session["spent"];
   budget(record: SessionRecord): Session["budget"];
-  /** Why no further run of it is to begin, with these limits. */
+  /** Why no further run may begin under these limits. */
   refusal(record: SessionRecord, budget: Budget | null): HoldfastError | undefined;
-  /** Why a new session below these, the nearest first, is not to begin. */
+  /** Why no new session may begin below these sessions, nearest first. */
   childRefusal(name: string, above: readonly SessionRecord[]): HoldfastError | undefined;
 }

@@ -1,10 +1,10 @@
 /**
- * Agents that were started outside of Holdfast become sessions where they are (host/foreign). Found by their program: in panes of the
- * user's own tmux servers, or anywhere else. What cannot be taken over is said, not guessed. (What runs under this home without a
- * record is an orphan; see orphans.ts.)
+ * Turns agents that were started outside Holdfast into sessions in place (host/tmux/foreign). Agents are found by their program, in panes of the
+ * user's own tmux servers or anywhere else. Adopting reports what it cannot take over and does not guess. (A process of this home without a record is
+ * an orphan; see orphans.ts.)
  *
- * Nothing is done to the agent before the journal knows of it: a daemon that dies leaves files of a session that never was, which the next
- * one sweeps; or a session that is starting, which it finds running.
+ * The journal records the session before anything is done to the agent. A daemon that dies leaves either files without a session, which the next
+ * daemon sweeps, or a session that is starting, which the next daemon finds running.
  */
 import { mkdirSync, readFileSync, readlinkSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -49,7 +49,7 @@ import { readableName } from "./readable-name.ts";
 import { type Spec, writeSessionFiles } from "./run-files.ts";
 import type { Sessions } from "./sessions.ts";
 
-/** What is to be adopted: a process, and the pane it is in. */
+/** A process to adopt, and its pane. */
 interface Found {
   info: ProcessInfo;
   words: string[];
@@ -88,7 +88,7 @@ export class Adopting implements Disposable {
     this.#programs = options.programs;
   }
 
-  /** Those that ended meanwhile are gone on with now, others when they end. */
+  /** Resumes sessions that ended meanwhile now, and others when they end. */
   begin(): void {
     this.#finishLettingGo().catch((error: unknown) => log(`an adopted agent could not be released: ${describe(error)}`));
     this.#follow(this.#journal.cursor.seq).catch((error: unknown) => log(`adopted agents are no longer resumed: ${describe(error)}`));
@@ -117,7 +117,7 @@ export class Adopting implements Disposable {
     }
   }
 
-  /** The run that follows is on a host of ours: it is gone on with once. What cannot be is not tried again. */
+  /** Resumes each session once: its next run is on a host of ours. A failed attempt is not repeated. */
   async #goOn(): Promise<void> {
     for (const { id, run, name, host, cause } of this.#queries.ended()) {
       const directory = runDirectory(this.#home, id, run);
@@ -132,7 +132,7 @@ export class Adopting implements Disposable {
     }
   }
 
-  /** Agents of this user that are no sessions; the topmost process of each. */
+  /** Agents of this user that are not sessions; the topmost process of each. */
   async list(): Promise<Adoptable[]> {
     const processes = allProcesses();
     const agents = [...processes.values()].flatMap((info) => (isOurs(info.pid) && this.#asAgent(info)) || []);
@@ -168,14 +168,14 @@ export class Adopting implements Disposable {
     return { session: this.#sessions.get(session), missing };
   }
 
-  /** Removes a session as usual; one that was adopted and runs is let go first, which ends nothing. */
+  /** Removes a session. A running adopted session is released first, which leaves its agent running. */
   async remove(ref: string, how: { actor: Principal; tree: boolean }): Promise<Session> {
     const record = this.#queries.resolve(ref);
     if (record.host === "foreign" && !hasEnded(record.status)) await this.#letGo(record);
     return this.#sessions.remove(record.id, how);
   }
 
-  /** What is meant is on disk before anything is done: where a daemon dies in between, the next one ends it so. */
+  /** Writes the intent to disk first: if the daemon dies in between, the next one completes the release. */
   async #letGo({ id, run }: SessionRecord): Promise<void> {
     await this.#lifecycle.startDone(id);
     const directory = runDirectory(this.#home, id, run);
@@ -211,7 +211,7 @@ export class Adopting implements Disposable {
     });
   }
 
-  /** The topmost process of the pane that is an agent; the pane's first process where somebody says that it is one. */
+  /** The topmost process of the pane that is an agent, or the process that the caller declares to be `agent`. */
   #agentIn(pane: FoundPane, { processes, agent }: { processes: Processes; agent: string | undefined }): Found | undefined {
     const first = processes.get(pane.pid);
     if (!first || pane.dead) return undefined;
@@ -219,7 +219,7 @@ export class Adopting implements Disposable {
     const known = below.flatMap((info) => this.#asAgent(info) ?? []).find(({ profile }) => agent === undefined || profile.name === agent);
     if (known) return { ...known, pane };
     if (agent === undefined) return undefined;
-    // Somebody says that it is one: what was typed into the shell, else the shell itself.
+    // The caller names the agent: take the command typed into the shell, else the shell itself.
     const info = agent === "shell" ? first : (below[1] ?? first);
     return { info, words: wordsOf(info.pid), profile: this.#profiles.get(agent), pane };
   }
@@ -242,7 +242,7 @@ export class Adopting implements Disposable {
     return { ...known, pane: paneOf(info, { panes: await this.#panes.reachable(tmuxSockets([pid])), processes }) ?? null };
   }
 
-  /** What is a session, or part of one, is not adopted a second time. */
+  /** Refuses a process that is already a session, or part of one. */
   #refuseOwn({ info, pane }: Found): void {
     const taken = this.#queries.live().find(({ pid, pidStart }) => pid === info.pid && pidStart === info.start);
     if (taken) {
@@ -258,7 +258,7 @@ export class Adopting implements Disposable {
     }
   }
 
-  /** Files and the record; undone when the record cannot be written. */
+  /** Writes the files and the record; removes the files if the record cannot be written. */
   #prepared({ info, words, profile, pane }: Found, request: AdoptRequest & { name: string; actor: Principal }) {
     const id = newSessionId();
     const directory = runDirectory(this.#home, id, 1);
@@ -266,7 +266,7 @@ export class Adopting implements Disposable {
     const all = environmentOf(info.pid);
     const env = runEnvironment(all ?? {});
     const cwd = directoryOf(info.pid) ?? env.HOME ?? "/";
-    // What it was started with it may have left since.
+    // The agent may have left the conversation that its arguments name.
     const running = { ...whatRuns(info), cwd, env, known: null, conversations: [], isTaken: takenFrom(this.#queries) };
     const conversation = request.conversation ?? findConversation(profile, running) ?? conversationIn(words, profile);
     const isAgent = profile.kind === "terminal";
@@ -294,7 +294,7 @@ export class Adopting implements Disposable {
       restart: "never",
       memoryLimitBytes: null,
       parent: null,
-      // What it was told at its start is in its conversation, and its other arguments are the user's own.
+      // Its first prompt is in its conversation, and its other arguments are the user's own.
       asked: { program, args: [], prompt: null, context: false },
       conversation,
     };
@@ -359,7 +359,7 @@ export class Adopting implements Disposable {
   }
 }
 
-/** `%3`, or a session's name, with `.PANE` of its current window or `:WINDOW.PANE` behind it. */
+/** Matches `%3`, or a session's name, optionally followed by `.PANE` of its current window or by `:WINDOW.PANE`. */
 function panesFor<T extends PaneState>(panes: readonly T[], target: string): T[] {
   if (target.startsWith("%")) return panes.filter(({ id }) => id === target).slice(0, 1);
   const match = /^([^:.]+)(?::(\d+))?(?:\.(%?\d+))?$/.exec(target);
@@ -400,14 +400,14 @@ function missingOf(found: {
   return missing.filter((each): each is string => typeof each === "string");
 }
 
-/** What runs in a pane has its server's socket in the environment, wherever that is. */
+/** A process in a pane has the socket of its tmux server in its environment. */
 function tmuxSockets(pids: Iterable<number>): Set<string> {
   return new Set(
     [...environmentValues("TMUX", pids).values()].map((value) => value.split(",")[0] ?? "").filter((path) => path.startsWith("/")),
   );
 }
 
-/** Where the system does not tell whose a process is, its environment will not be told either. */
+/** Outside Linux the owner is not checked: another user's environment cannot be read there anyway. */
 function isOurs(pid: number): boolean {
   if (process.platform !== "linux") return true;
   return statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === process.getuid?.();

@@ -23,7 +23,7 @@ test("a turn that the screen did not show for a while counts once, and the next 
   expect(changeOf(record, [shows(9000, "idle"), prompted(20_000)], false)).toMatchObject({ status: "working", turnBegan: true });
 });
 
-test.each(["qwen", "gemini"])("a %s that the agent of a session starts as a tool does not take its conversation over", (agent) => {
+test.each(["qwen", "gemini"])("a %s that an agent starts as a tool does not take over the session's conversation", (agent) => {
   const reading = new Profiles().get(agent).hooks as HookReading;
   const begins = (source: string) => {
     const signal = readHook(reading, { hook_event_name: "SessionStart", source, session_id: "another" }, at(3000));
@@ -38,7 +38,7 @@ test.each(["qwen", "gemini"])("a %s that the agent of a session starts as a tool
   expect(isOwn(begins("startup"), record({ ...heard, evidence: [shows(1000, "idle")] }))).toBe(true);
 });
 
-test("a screen that shows a turn says nothing about background work, and ends none (truth 4)", () => {
+test("a screen that shows a turn says nothing about background work, and does not end it (truth 4)", () => {
   const idle = (ms: number, background: boolean): Evidence => ({ ...shows(ms, "idle"), claim: { turn: "idle", background } });
   const kept = withScreen([idle(1000, true)], shows(2000, "working"));
   expect(kept).toMatchObject([{ at: at(2000), claim: { turn: "working", background: true } }]);

@@ -1,9 +1,9 @@
 /**
- * What the agents of live runs are doing: brings together what their hooks tell, what they keep in files and what their screens show, and
- * writes each change into the journal. Driven by what arrives; see looks.ts for when a screen is looked at.
+ * Tracks what the agents of live runs are doing: combines their hook signals, their own files and their screens, and writes each change into the
+ * journal. Driven by arriving input; looks.ts decides when to look at a screen.
  *
- * A hook's file is deleted when what follows from it is written, all of it in one transaction. Taken twice it changes nothing: evidence
- * carries its own time, and what is older than what is known says nothing new.
+ * A signal file is deleted once its consequences are written, all in one transaction. Taking it twice changes nothing: evidence carries its own time,
+ * and evidence older than what is known has no effect.
  */
 import { type FSWatcher, watch } from "node:fs";
 import { basename, dirname } from "node:path";
@@ -43,86 +43,86 @@ import type { News } from "../record/titles.ts";
 import type { RunObserver } from "./lifecycle.ts";
 import { amendSpec, readSessionFiles } from "./run-files.ts";
 
-/** What a less trusted source saw is believed only some time after what a more trusted one said: then look again. */
+/** A less trusted source is believed only some time after a more trusted one has reported: look again then. */
 const LOOK_AGAIN_MS = REDRAW_MS + 100;
-/** A dialog that was answered goes while the screen moves. A person sees a status that is later than this as late. */
+/** An answered dialog disappears while the screen still moves. A person notices a status that is later than this. */
 const WAITING_MS = 250;
 
-/** A screen that never comes to rest and says the same for this long is believed as one at rest. */
+/** A screen that never settles but says the same for this long counts as settled. */
 const UNSETTLED_MS = 2 * REDRAW_MS;
 
 interface Observed {
   run: RunId;
   profile: Profile;
   evidence: Evidence[];
-  /** Of the last look, and since when: a screen that moves on and says the same is as good as one at rest. */
+  /** The claim of the last look, and since when: a moving screen that keeps saying the same counts as settled. */
   lastClaim: { claim: Claim; since: number } | undefined;
-  /** When its screen last showed that it waits for somebody. */
+  /** When its screen last showed that it waits for a person. */
   waitedAt: number;
-  /** Which rules its last title was about. */
+  /** The rules that its last title matched. */
   titled: string | undefined;
-  /** What it writes down itself, of one that tells nothing by hooks, and of which conversation that was last read. */
+  /** Its own files, for an agent without hooks, and the conversation last read from them. */
   chat: ChatFiles | undefined;
   chatOf: string | undefined;
-  /** What it does, by that. */
+  /** Its status according to those files. */
   known: Known | null;
   watcher: FSWatcher | undefined;
-  /** Of the directory of its state file. */
+  /** Watches the directory of its state file. */
   stateWatcher: FSWatcher | undefined;
   looking: boolean;
-  /** When it last got anything done, as far as it shows; monotonic. */
+  /** When it last showed progress; monotonic. */
   progressAt: number;
-  /** What its screen showed then, beside its moving parts. */
+  /** Its last screen, without moving parts. */
   steady: string | undefined;
-  /** Works, but nothing moves. */
+  /** Works, but shows no progress. */
   hung: boolean;
   env: Readonly<Record<string, string>> | undefined;
-  /** Of files of its hooks. */
+  /** Failures of each signal file. */
   failures: Map<string, number>;
 }
 
-/** Of a conversation, what it does is told by its protocol alone. */
+/** A conversation's status comes from its protocol alone. */
 const TALKS: Profile = { name: "conversation", description: "", kind: "terminal", command: [] };
 
-/** What else follows from a signal or a change; written in the same transaction. */
+/** Returns what else follows from a signal or a change; written in the same transaction. */
 export type StatusFollower = (what: {
   record: SessionRecord;
   signal?: Signal;
   changed?: EventData<"session.status_changed">;
-  /** All that is known, if what is about to be written is. */
+  /** All evidence, as it will be after the pending write. */
   evidence: readonly Evidence[];
-  /** What was just seen, where a look is what brought it, and whether it had come to rest. */
+  /** The screen, if a look brought the change, and whether it had settled. */
   seen?: { screen: Screen; settled: boolean };
 }) => Draft[];
 
-/** Of an adopted agent on a terminal that only its user can reach, its own files may still tell. */
+/** An adopted agent's terminal may be out of reach; its own files may still show its status. */
 function outOfReach(error: unknown): undefined {
   if (!(error instanceof HoldfastError && error.code === "not_in_reach")) throw error;
 }
 
-/** What comes with evidence. */
+/** Input that comes with evidence. */
 interface Absorbed {
   drafts?: Draft[];
   signal?: Signal;
   seen?: { screen: Screen; settled: boolean };
 }
 
-/** Who sees to what agents ask leave for. */
+/** Handles the permission requests of agents. */
 export interface Parking {
-  /** Of a hook that waits for an answer; undefined when it waits no longer, or its requests are not parked: then it only told. */
+  /** Takes a hook that waits for an answer. Undefined if it waits no longer or its requests are not parked: then its signal only informs. */
   park(asked: { record: SessionRecord; ask: string; signal: Signal }): Parked | undefined;
-  /** A hook whose question nobody can read ends without an answer. */
+  /** Ends a hook, without an answer, if its request cannot be read. */
   letGo(run: RunId, ask: string): void;
-  /** Now and then, and when the run begins or has ended. */
+  /** Called at every sweep. */
   look(run: RunId): void;
   ended(run: RunId): void;
 }
 
 export interface Parked {
   drafts: Draft[];
-  /** What it waits for from now on; undefined when it was answered at once. */
+  /** Evidence of the new wait; undefined if it was answered at once. */
   evidence: Evidence | undefined;
-  /** When that is written. */
+  /** Called once the drafts are written. */
   written(): void;
 }
 
@@ -206,12 +206,12 @@ export class AgentStatus implements RunObserver, Disposable {
       this.#readTitles(observed, titles);
       if (hasWords) this.#looks.hurry(marker);
     }
-    // Of one with a screen, output may be a spinner that turns: what it shows tells.
+    // For an agent with a screen, output may be only a spinner: the screen shows whether there is progress.
     if (observed.profile !== TALKS) this.#looks.stir(marker);
     if (!observed.profile.screen) this.#moved(observed);
   }
 
-  /** One that is about something else is looked at soon; of one that was replaced meanwhile nobody will see more than this. */
+  /** A title that matches other rules causes a look soon. A title that was already replaced is read here: no look will see it. */
   #readTitles(observed: Observed, titles: readonly string[]): void {
     const rules = observed.profile.screen ?? [];
     for (const [i, title] of titles.entries()) {
@@ -232,23 +232,23 @@ export class AgentStatus implements RunObserver, Disposable {
     }
   }
 
-  /** They would tell, and have not told anything yet: at its start an agent may show a spinner that is no turn. */
+  /** True if its hooks have not reported yet: at its start an agent may show a spinner that is not a turn. */
   #hasSilentHooks({ run, evidence }: Observed): boolean {
     return !isTold(evidence) && hasHooks(runDirectory(this.#home, run.session, run.run));
   }
 
-  /** Whether each prompt that begins a turn is told by what it writes down itself. */
+  /** True if the agent's own files record each prompt that begins a turn. */
   writesPrompts(run: RunId): boolean {
     return this.#observed.get(runMarker(run))?.chat?.tells ?? false;
   }
 
-  /** Whether how those turns end is, too. */
+  /** True if those files also record how turns end. */
   writesOutcomes(run: RunId): boolean {
     const observed = this.#observed.get(runMarker(run));
     return observed?.chat?.tells === true && observed.profile.transcript?.outcome !== undefined;
   }
 
-  /** Its own files, from the time on that they are there. */
+  /** Follows the agent's own files as soon as they exist. */
   #followChat(observed: Observed, record: SessionRecord): void {
     const { run, profile } = observed;
     const { conversation } = record;
@@ -257,7 +257,7 @@ export class AgentStatus implements RunObserver, Disposable {
     const whose = { conversation, cwd: record.cwd, env: observed.env };
     observed.chat ??= ChatFiles.open(profile.transcript, whose, () => {
       this.#takeChat(observed);
-      // When its screen has come to show it: turns are counted then, and another conversation is found.
+      // Look once the screen shows it: turns are counted then, and another conversation is found.
       this.#looks.order(runMarker(run), LOOK_AGAIN_MS);
     });
     if (observed.chat && observed.chatOf !== conversation) this.#takeChat(observed);
@@ -267,7 +267,7 @@ export class AgentStatus implements RunObserver, Disposable {
     try {
       this.#takeWritten(observed);
     } catch (error) {
-      // Read again from the start of the run at the next look.
+      // The next look reads the files again from the start of the run.
       observed.chat?.[Symbol.dispose]();
       observed.chat = undefined;
       observed.chatOf = undefined;
@@ -280,13 +280,13 @@ export class AgentStatus implements RunObserver, Disposable {
     const record = this.#queries.get(observed.run.session);
     const { chat, env } = observed;
     if (!record || !chat || !env || record.conversation === null || record.startedAt === null) return;
-    // What was written before anybody followed it is over, or shows on its screen.
+    // Entries from before the first reading are over, or visible on the screen.
     const isFirst = observed.chatOf === undefined;
     observed.chatOf = record.conversation;
     const { written, known } = chat.read({ conversation: record.conversation, cwd: record.cwd, env }, record.startedAt);
     const { named } = observed.profile.transcript ?? {};
     const wasWorking = observed.known?.turn === "working" || (!isFirst && written.some((one) => one.known?.turn === "working"));
-    // What it owes no more it may do something with: its screen tells.
+    // No answer is pending any more: the screen shows what the agent does now.
     if (wasWorking && known?.turn !== "working") this.#looks.hurry(runMarker(observed.run));
     observed.known = known;
     if (written.length > 0) this.#moved(observed);
@@ -298,7 +298,7 @@ export class AgentStatus implements RunObserver, Disposable {
     }
   }
 
-  /** Runs that should do something: for how long none of them showed any progress, and whether it is known to hang. */
+  /** Working runs, each with the time since its last progress and whether it is known to hang. */
   working(): { record: SessionRecord; stillMs: number; hung: boolean }[] {
     return [...this.#observed.values()].flatMap(({ run, progressAt, hung }) => {
       const record = this.#queries.get(run.session);
@@ -307,7 +307,7 @@ export class AgentStatus implements RunObserver, Disposable {
     });
   }
 
-  /** Nothing of it moves any more, though it works. */
+  /** Marks a working run that shows no progress any more. */
   markHung(run: RunId): void {
     const observed = this.#observed.get(runMarker(run));
     if (!observed || observed.hung) return;
@@ -315,7 +315,7 @@ export class AgentStatus implements RunObserver, Disposable {
     this.#absorb(observed, observed.evidence);
   }
 
-  /** What it started computes, or it wrote something down. */
+  /** Records progress: the agent's tools used processor time, or it wrote to its files. */
   markMoving(run: RunId): void {
     const observed = this.#observed.get(runMarker(run));
     if (observed) this.#moved(observed);
@@ -328,18 +328,18 @@ export class AgentStatus implements RunObserver, Disposable {
     this.#absorb(observed, observed.evidence);
   }
 
-  /** What notices would have said, where there are none. */
+  /** Reads what a file watch would have reported, if a watch is missing. */
   look(run: RunId): void {
     if (this.#observed.get(runMarker(run))?.profile.hooks) this.#takeSignals(run);
     this.#parking?.look(run);
   }
 
-  /** The last words of a run that has ended; then nothing more. */
+  /** Takes the last signals of a run that has ended, then forgets it. */
   ended(run: RunId): void {
     const marker = runMarker(run);
     const observed = this.#observed.get(marker);
     this.#takeSignals(run);
-    // What it has no hooks to say, it may have written down itself after the last look.
+    // An agent without hooks may have written to its own files after the last look.
     if (observed && !hasHooks(runDirectory(this.#home, run.session, run.run))) this.#absorb(observed, observed.evidence);
     this.#parking?.ended(run);
     if (observed) close(observed);
@@ -347,7 +347,7 @@ export class AgentStatus implements RunObserver, Disposable {
     this.#observed.delete(marker);
   }
 
-  /** Something is known from elsewhere: an approval that is over. What is written with it is in the same transaction. */
+  /** Takes evidence from elsewhere, such as a resolved approval. The drafts are written in the same transaction. */
   learn(run: RunId, evidence: Evidence, drafts: Draft[] = []): void {
     const observed = this.#observed.get(runMarker(run));
     const record = this.#queries.get(run.session);
@@ -356,32 +356,32 @@ export class AgentStatus implements RunObserver, Disposable {
       return;
     }
     const known = withEvidence(observed.evidence, evidence);
-    // What its own file says by now is known as well: its turn may be over with what it asked for.
+    // Include its own file: the turn may have ended together with the approval.
     const file = this.#stateIfReadable(observed, record);
     this.#absorb(observed, file ? withEvidence(known, file) : known, { drafts });
     if (observed.profile !== TALKS) this.#looks.order(runMarker(run), LOOK_AGAIN_MS);
   }
 
-  /** By what it is known to wait, if it does: that it waits no more is known no better. */
+  /** The source by which the agent is known to wait, if it does: the end of the wait is known no better. */
   waitsBy(run: RunId): Evidence["source"] | undefined {
     const attention = fuse(this.#observed.get(runMarker(run))?.evidence ?? []).attention;
     return attention?.value ? attention.evidence.source : undefined;
   }
 
-  /** What its screen shows and its own file says right now. */
+  /** Reads its screen and its own file right now. */
   async reading(run: RunId): Promise<{ screen: Screen | undefined; shown: Attention | null; file: Evidence | undefined } | undefined> {
     const observed = this.#observed.get(runMarker(run));
     const record = this.#queries.get(run.session);
     if (!observed || !record || hasEnded(record.status) || record.run !== run.run) return undefined;
     const { profile } = observed;
     const screen = profile.screen ? await this.#hosts.get(record.host)?.screen(run).catch(outOfReach) : undefined;
-    // Its run may have ended meanwhile.
+    // The run may have ended meanwhile.
     if (this.#observed.get(runMarker(run)) !== observed) return undefined;
     const read = screen && withDialog(profile, screen, readScreen(profile.screen ?? [], screen));
     return { screen, shown: read?.claim.attention ?? null, file: this.#stateIfReadable(observed, record) };
   }
 
-  /** Its screen is looked at in a while, also when nothing comes. */
+  /** Schedules a look at its screen, even without new output. */
   lookAgain(run: RunId, inMs: number): void {
     if (this.#observed.has(runMarker(run))) this.#looks.order(runMarker(run), inMs);
   }
@@ -404,7 +404,7 @@ export class AgentStatus implements RunObserver, Disposable {
     return { sources, ...explain(evidence), unread: unreadSignals(runDirectory(this.#home, record.id, record.run)), newer };
   }
 
-  /** Evidence carries the time of day: when somebody sets the clock, what is known moves along, or nothing new would be newer. */
+  /** Evidence carries the time of day: when the clock is set, shift known evidence, or nothing new would count as newer. */
   #followClock(): void {
     const step = clockSteps() - this.#steps;
     if (step === 0) return;
@@ -425,7 +425,7 @@ export class AgentStatus implements RunObserver, Disposable {
         onAside: ({ ask }) => ask !== undefined && this.#parking?.letGo(run, ask),
       });
     } catch (error) {
-      // They stay where they are, and are tried again with the next one and at every sweep.
+      // The signal files stay, and are tried again with the next signal and at every sweep.
       log(`session ${run.session}: messages of its hooks cannot be used: ${describe(error)}`);
     }
   }
@@ -467,7 +467,7 @@ export class AgentStatus implements RunObserver, Disposable {
     try {
       await this.#lookAt(observed, settled);
     } catch (error) {
-      // A program that has just ended has no screen; its end comes by another way.
+      // A program that has just ended has no screen; its end is reported another way.
       if (this.#observed.has(marker) && !hasEnded(this.#queries.get(observed.run.session)?.status ?? "lost")) {
         log(`session ${observed.run.session}: its screen cannot be read: ${describe(error)}`);
       }
@@ -499,17 +499,17 @@ export class AgentStatus implements RunObserver, Disposable {
       observed.lastClaim = { claim: read.claim, since };
       if (read.claim.attention) observed.waitedAt = now;
       const before = evidence.find(({ source, settled: is }) => is && (source === "screen" || source === "title"));
-      // What was at rest before the agent told something else is on its way out.
+      // A settled screen from before the agent's latest report is about to change.
       const toldAt = Math.max(0, ...evidence.filter(isTelling).map(({ at }) => Date.parse(at)));
       const goesOn = before !== undefined && Date.parse(before.at) > toldAt && saysTheSame(before.claim, read.claim);
-      // Nobody knows yet what comes of the next try after a limit.
+      // The outcome of a retry after a rate limit is not known yet.
       const isTry =
         read.claim.turn === "working" && !read.claim.attention && evidence.some(({ claim }) => claim.attention?.for === "rate_limit");
-      // No half-drawn frame has the words of a limit.
+      // No half-drawn frame contains the text of a rate limit.
       const isLimit = read.claim.attention?.for === "rate_limit";
       const stays = (settled && !isTry) || isLimit || goesOn || now - Math.max(since, toldAt) >= UNSETTLED_MS;
-      // A look replaces the one before: what it does not see any more is not so any more. What moves does not replace what was at rest, where
-      // that is weighed against what the agent told; nor does a spinner count, where a hook would have told of a turn.
+      // Each look replaces the previous one: what it no longer sees is over. A moving screen does not replace a settled one that is weighed against
+      // the agent's own report. A spinner does not count where a hook would have reported the turn.
       const isSpinner = read.claim.turn === "working" && this.#hasSilentHooks(observed);
       const isDoubtful = isTry || (isTold(evidence) ? before !== undefined : isSpinner);
       if (isUndrawn(observed, read.claim, now)) this.#looks.order(runMarker(run), LOOK_AGAIN_MS);
@@ -525,7 +525,7 @@ export class AgentStatus implements RunObserver, Disposable {
     this.#followState(observed, record);
   }
 
-  /** Claude's file is newer than its screen, and changes when nothing is drawn. */
+  /** Watches Claude's state file: it is newer than the screen, and changes when nothing is drawn. */
   #followState(observed: Observed, record: SessionRecord): void {
     const { stateFile } = observed.profile;
     if (!stateFile || observed.stateWatcher || record.pid === null || observed.env === undefined) return;
@@ -538,7 +538,7 @@ export class AgentStatus implements RunObserver, Disposable {
         observed.stateWatcher?.close();
       });
     } catch {
-      // There is no directory yet, or no watch left: the file is read with each look.
+      // The directory does not exist yet, or no watch is left: each look reads the file.
     }
   }
 
@@ -556,7 +556,7 @@ export class AgentStatus implements RunObserver, Disposable {
     this.#looks.order(runMarker(observed.run), LOOK_AGAIN_MS);
   }
 
-  /** An answer is given also where the session's own files are damaged; a look at its screen says so. */
+  /** Answers must not fail on damaged session files; a look at the screen reports the damage. */
   #stateIfReadable(observed: Observed, record: SessionRecord): Evidence | undefined {
     try {
       return this.#stateOf(observed, record);
@@ -572,7 +572,7 @@ export class AgentStatus implements RunObserver, Disposable {
     return readStateFile(stateFile, { pid: record.pid, env: observed.env, startedAt: record.startedAt });
   }
 
-  /** In the journal first, then believed. */
+  /** Writes to the journal first, then updates the evidence. */
   #absorb(observed: Observed, evidence: Evidence[], more: Absorbed = {}): void {
     const record = this.#queries.get(observed.run.session);
     if (!record || hasEnded(record.status) || record.run !== observed.run.run) return;
@@ -580,7 +580,7 @@ export class AgentStatus implements RunObserver, Disposable {
     const { signal, seen } = more;
     const what = { record, evidence, ...(signal ? { signal } : {}), ...(changed ? { changed } : {}), ...(seen ? { seen } : {}) };
     const followed = this.#followers.flatMap((follower) => follower(what));
-    // A turn that begins gets the number after those that were counted before it.
+    // Turns counted just now come before a turn that begins, which gets the next number.
     const counted = followed.filter(({ type }) => type === "session.turns_counted");
     const drafts: Draft[] = [...(more.drafts ?? []), ...counted];
     if (changed) drafts.push({ type: "session.status_changed", actor: DAEMON, session: record.id, data: changed });
@@ -590,7 +590,7 @@ export class AgentStatus implements RunObserver, Disposable {
         this.#journal.append(...drafts);
       } catch (error) {
         if (signal || more.drafts || !unwritable(error)) throw error;
-        // On a full disk what the screen shows is looked at again later.
+        // On a full disk, look at the screen again later.
         this.#looks.order(runMarker(observed.run), 2000);
         return;
       }
@@ -606,7 +606,7 @@ function close({ watcher, stateWatcher, chat }: Observed): void {
   chat?.[Symbol.dispose]();
 }
 
-/** Milliseconds until the screen is believed against what the agent has told. */
+/** Milliseconds until the screen is believed over the agent's own report. */
 function believedIn(shown: Claim, evidence: readonly Evidence[]): number {
   const toldAt = Math.max(0, ...evidence.filter(isTelling).map(({ at }) => Date.parse(at)));
   const late = shown.attention?.for === "rate_limit" ? LIMIT_REDRAW_MS : REDRAW_MS;
@@ -618,7 +618,7 @@ function asksPerson(evidence: readonly Evidence[]): boolean {
   return attention !== null && attention !== undefined && attention.for !== "rate_limit";
 }
 
-/** A conversation that is not the session's is a subagent's, or one that the agent holds with itself. */
+/** A signal of another conversation belongs to a subagent, or to a dialogue of the agent with itself. */
 export function isOwn(
   { conversation, opens }: Pick<Signal, "conversation" | "opens">,
   { conversation: own, standing }: Pick<SessionRecord, "conversation" | "standing">,
@@ -627,13 +627,13 @@ export function isOwn(
   return opens === true || (opens === "first" && isFirst) || conversation === null || own === null || conversation === own;
 }
 
-/** The clock was set back while no daemon ran. */
+/** Corrects evidence from the future: the clock was set back while no daemon ran. */
 function atLatestNow(evidence: readonly Evidence[]): Evidence[] {
   const now = new Date().toISOString();
   return evidence.map((one) => (one.at > now ? { ...one, at: now } : one));
 }
 
-/** Whether anything more trusted than its screen says what it does. */
+/** True if a source more trusted than the screen reports the turn. */
 function isTold(evidence: readonly Evidence[]): boolean {
   return evidence.some((one) => isTelling(one) && one.claim.turn !== undefined);
 }
@@ -642,19 +642,19 @@ function isTelling({ source }: Evidence): boolean {
   return source !== "screen" && source !== "title" && source !== "processes";
 }
 
-/** It has told that it waits, and its screen has not come to that yet; that it waits no more is shown by a dialog that went. */
+/** True if the agent reported that it waits, and its screen has not shown it yet. The end of a wait shows only after its dialog was seen. */
 function isUndrawn({ evidence, waitedAt }: Observed, shown: Claim, now: number): boolean {
   const told = newestOf(evidence, "hook", "attention");
   const toldAt = told?.claim.attention ? Date.parse(told.at) : 0;
   return !shown.attention && waitedAt < toldAt && now < toldAt + SLOW_REDRAW_MS;
 }
 
-/** In whatever words. */
+/** Compares two claims regardless of their wording. */
 function saysTheSame(a: Claim, b: Claim): boolean {
   return a.turn === b.turn && a.attention?.for === b.attention?.for && a.background === b.background;
 }
 
-/** What an agent without hooks or a state file of its own has written down, and nothing but that. */
+/** Replaces the evidence from the agent's own files, for an agent without hooks or a state file. */
 function withKnown(evidence: readonly Evidence[], known: Known | null): Evidence[] {
   const others = evidence.filter(({ source }) => source !== "state_file");
   if (known === null) return others;
@@ -668,7 +668,7 @@ function asSignal(written: Omit<Written, "known">, conversation: string): Signal
   return { event, claim: {}, conversation, opens: undefined, ...nothing, ...written, written: true };
 }
 
-/** A screen that says nothing about background work, as in a turn, does not end what the screen before said about it. */
+/** A screen that says nothing about background work, as in a turn, keeps the claim of the previous screen. */
 export function withScreen(evidence: readonly Evidence[], seen: Evidence): Evidence[] {
   const before = evidence.find(({ source, claim }) => (source === "screen" || source === "title") && claim.background !== undefined);
   const claim = before ? { background: before.claim.background, ...seen.claim } : seen.claim;
@@ -679,7 +679,7 @@ function withoutScreens(evidence: readonly Evidence[]): Evidence[] {
   return evidence.filter(({ source }) => source !== "screen" && source !== "title");
 }
 
-/** Where its dialog can be read, that says more than the line by which it is known. */
+/** Adds the dialog's text, if it can be read: it says more than the line that identified the dialog. */
 function withDialog<R extends { claim: Evidence["claim"] }>(profile: Profile, screen: Screen, read: R | undefined): R | undefined {
   const { attention } = read?.claim ?? {};
   const channel = profile.approvals?.screen;
@@ -693,7 +693,7 @@ function withDialog<R extends { claim: Evidence["claim"] }>(profile: Profile, sc
   return read && attention && dialog ? { ...read, claim: { ...read.claim, attention: { ...attention, text: dialog.about } } } : read;
 }
 
-/** Whether what is on the screen is not believed, for now. */
+/** True if the screen's claim is not believed for now. */
 function contradicts(claim: Evidence["claim"], evidence: readonly Evidence[]): boolean {
   const { turn, attention } = fuse(evidence);
   return (
@@ -702,7 +702,7 @@ function contradicts(claim: Evidence["claim"], evidence: readonly Evidence[]): b
   );
 }
 
-/** Undefined: nothing that anybody would notice is different. */
+/** Undefined if nothing noticeable changed. */
 export function changeOf(record: SessionRecord, evidence: Evidence[], hung: boolean): EventData<"session.status_changed"> | undefined {
   const standing = fuse(evidence);
   const status = statusOf(standing);
@@ -730,7 +730,7 @@ export function changeOf(record: SessionRecord, evidence: Evidence[], hung: bool
   };
 }
 
-/** What a hook or the agent's own file told, and the screen had contradicted and does not any more, is of the same turn. */
+/** True if a hook or the agent's own file reported this turn before, and the screen contradicted it only for a while. */
 function wasTold({ standing }: SessionRecord, by: Evidence | undefined): boolean {
   return (
     (by?.source === "hook" || by?.source === "state_file") &&

@@ -1,11 +1,12 @@
 /**
- * Who is at which session, and who of them drives. The hosts know which terminals show what, and say when that changes; here it is compared
- * with the journal, one look at a time, and the difference becomes events. So nothing depends on a client's last word, and a daemon that
- * starts finds who came and went meanwhile. A client is known by its process, which asked for the attachment before it became the
- * session's client. Who drives is first written down, then the hosts are told: what a death cuts short, the next look does.
+ * Tracks which terminals are attached to each session, and which one drives. The hosts report which terminals show a session, and when that changes.
+ * Each look compares their report with the journal and writes the difference as events; looks run one at a time. So nothing depends on a client's
+ * last message, and a daemon that starts finds who came and went meanwhile. A client is identified by its process, which requested the attachment
+ * before it became the session's client. A change of driver is written first and then applied to the hosts: the next look repeats what a crash
+ * interrupted.
  *
- * Each look also holds every terminal to its principal's rights, however it came to show what it shows: one that may not type never drives, and
- * one that may not see the session is sent away.
+ * Each look also enforces the rights of each terminal's principal, however it came to show the session: a terminal that may not type never drives,
+ * and one that may not see the session is detached.
  */
 import { type HostName, hasEnded, newSessionId, type Principal, type SessionId } from "@holdfast/contract";
 import { describe, inspect, log } from "@holdfast/platform";
@@ -18,7 +19,7 @@ import type { SessionQueries } from "../projection/session-queries.ts";
 import type { Attached } from "./moving.ts";
 import { type Present, whoDrives } from "./who-drives.ts";
 
-/** For what could not be written for want of room, and a tmux that does not tell. */
+/** Interval of looks, for writes that failed on a full disk and for a tmux that does not report. */
 const AGAIN_MS = 5000;
 
 interface Here extends Present {
@@ -27,17 +28,17 @@ interface Here extends Present {
   isNew: boolean;
 }
 
-/** `upTo`: the place in the journal when they did. */
+/** `upTo`: the position in the journal when they left. */
 export interface Left {
   session: SessionId;
   principal: Principal;
   upTo: number;
 }
 
-/** A client of the daemon's own, which stands for somebody elsewhere. */
+/** A client of the daemon itself, which stands for a person elsewhere. */
 export interface Proxy {
   request: AttachRequest;
-  /** It may type from now on, or not. */
+  /** Says whether the person may type from now on. */
   onPart(part: { readOnly: boolean }): void;
   show: NonNullable<Attached["show"]>;
 }
@@ -51,9 +52,9 @@ export class Attachments implements Disposable {
   readonly #hosts: ReadonlyMap<HostName, Host>;
   #last: Promise<unknown> = Promise.resolve();
   #next: Promise<void> | undefined;
-  /** Until the first look has ended, those who are found may have come while no daemon ran. */
+  /** Until the first look has ended, clients may have attached while no daemon ran. */
   #isFirst = true;
-  /** What the clients of a session were last told of who is there. */
+  /** The last list of attached people that each session's clients were shown. */
   readonly #shown = new Map<SessionId, string>();
   readonly #troubles = new Map<HostName, string | undefined>();
   readonly #vouched = new Map<string, Proxy>();
@@ -67,7 +68,7 @@ export class Attachments implements Disposable {
     queries: AttachmentQueries;
     hosts: ReadonlyMap<HostName, Host>;
     rights: Rights;
-    /** Somebody has left a session by a key: they have seen what happened there. */
+    /** Called when a person left a session by a key: they have seen what happened there. */
     onLeft(left: Left): void;
   }) {
     this.#journal = options.journal;
@@ -92,7 +93,7 @@ export class Attachments implements Disposable {
     clearInterval(this.#timer);
   }
 
-  /** Resolves when the journal says who was there when this was asked. Those who ask while one waits share it. */
+  /** Resolves when the journal shows who was attached at the time of the call. Calls that arrive while a look is pending share it. */
   look(): Promise<void> {
     this.#next ??= this.#inTurn(async () => {
       this.#next = undefined;
@@ -101,7 +102,7 @@ export class Attachments implements Disposable {
           () => undefined,
           (error: unknown) => describe(error),
         );
-        // The same again every few seconds, on a full disk say, says no more.
+        // Log the same error only once, not every few seconds, for example on a full disk.
         if (trouble !== undefined && trouble !== this.#troubles.get(host.name))
           log(`cannot list the terminals on ${host.name}: ${trouble}`);
         this.#troubles.set(host.name, trouble);
@@ -110,13 +111,13 @@ export class Attachments implements Disposable {
     return this.#next;
   }
 
-  /** Who is at a session, as it is now; the longest first. */
+  /** The current attachments of a session, oldest first. */
   async of(session: SessionId): Promise<AttachmentRecord[]> {
     await this.look();
     return this.#queries.of(session);
   }
 
-  /** The terminals that show a run now, each with who attached it. */
+  /** The terminals that show a run now, each with its attachment. */
   async at(run: RunId): Promise<Attached[]> {
     await this.look();
     const host = this.#hosts.get(this.#sessions.get(run.session)?.host ?? "tmux");
@@ -129,19 +130,19 @@ export class Attachments implements Disposable {
     });
   }
 
-  /** Of a client whose process did not ask itself, because the daemon is its client: for as long as it lasts. */
+  /** Registers a client of the daemon, which did not request its attachment itself, until it is disposed. */
   vouch({ pid, start }: { pid: number; start: string }, proxy: Proxy): Disposable {
     this.#vouched.set(`${pid} ${start}`, proxy);
     return { [Symbol.dispose]: () => void this.#vouched.delete(`${pid} ${start}`) };
   }
 
-  /** Whether whoever drives came with this mark: after a break it is the same person, who wants their place back. */
+  /** True if the driver came with this mark: after a broken connection it is the same person, who wants to drive again. */
   driverHasMark(session: SessionId, mark: string): boolean {
     const driver = this.#queries.of(session).find(({ role }) => role === "driver");
     return driver !== undefined && this.#queries.requestOf(session, { pid: driver.pid, start: driver.pidStart })?.client?.mark === mark;
   }
 
-  /** From now on this one drives. */
+  /** Makes this attachment the driver. */
   change(session: SessionId, to: AttachmentRecord, change: Change): Promise<void> {
     return this.#inTurn(async () => {
       const record = this.#sessions.get(session);
@@ -154,7 +155,7 @@ export class Attachments implements Disposable {
     });
   }
 
-  /** A line on the screen of one who is attached. */
+  /** Shows a line on an attached terminal. */
   tell(session: SessionId, id: string, text: string): Promise<void> {
     return this.#inTurn(async () => {
       const host = this.#hosts.get(this.#sessions.get(session)?.host ?? "tmux");
@@ -162,7 +163,7 @@ export class Attachments implements Disposable {
     });
   }
 
-  /** Who is away may come back to it. */
+  /** The line stays until a person returns to the terminal. */
   async #tell(host: Host, session: SessionId, id: string, text: string): Promise<void> {
     const attachment = this.#queries.of(session).find((each) => each.id === id);
     const client = attachment && (await host.clients()).find((each) => nameOf(each) === nameOf(attachment));
@@ -199,13 +200,13 @@ export class Attachments implements Disposable {
     await host.dismiss(client);
   }
 
-  /** When no daemon ran, nobody knows when that was. */
+  /** Skips the first look: nobody knows when people left while no daemon ran. */
   async #noteLeft(host: Host, left: AttachmentRecord, { upTo, moved }: { upTo: number; moved: boolean }): Promise<void> {
     if (this.#isFirst || left.principal.startsWith("session:")) return;
     if (moved || (await host.leftByKey(left))) this.#onLeft({ session: left.session, principal: left.principal, upTo });
   }
 
-  /** In the order they came. */
+  /** In the order of arrival. */
   #here(clients: readonly HostClient[], known: readonly AttachmentRecord[]): Here[] {
     const here = clients.flatMap((client): Here[] => {
       const found = known.find((each) => nameOf(each) === nameOf(client));
@@ -218,7 +219,7 @@ export class Attachments implements Disposable {
     return here.sort((a, b) => Number(a.isNew) - Number(b.isNew) || known.indexOf(a.attachment) - known.indexOf(b.attachment));
   }
 
-  /** Whoever was moved here from another session is who they were there. Who never asked came by tmux itself, as only its own user can. */
+  /** A client that moved here from another session keeps its principal. A client that never asked came through tmux, as only its own user can. */
   #newcomer(client: HostClient, known: readonly AttachmentRecord[]): { attachment: AttachmentRecord | undefined; takes: boolean } {
     const record = this.#sessions.get(client.session);
     if (!record || hasEnded(record.status)) return { attachment: undefined, takes: false };
@@ -240,7 +241,7 @@ export class Attachments implements Disposable {
       key: client.key,
       pid: client.pid,
       pidStart: start,
-      // Who asked for no more than to look on one session does not get more on the next.
+      // A client that only observed one session gets no more rights on the next.
       readOnly: request?.readOnly ?? (before?.readOnly || client.readOnly),
     };
     return { attachment, takes: request?.take === true && !client.readOnly };
@@ -255,7 +256,7 @@ export class Attachments implements Disposable {
     const drafts = draftsOf(now, driver);
     if (drafts.length > 0) this.#journal.append(...drafts);
     const ask = `; to ask for control: holdfast control request ${this.#sessions.get(now.session)?.name ?? now.session}`;
-    // Who leaves it first: two that drive would both have their size count.
+    // Demote the previous driver first: with two drivers, both sizes would count.
     const wrong = now.here.filter((each) => each.drives !== (each === driver)).sort((a, b) => Number(b.drives) - Number(a.drives));
     for (const each of wrong) await host.setPart(each.client, { readOnly: each !== driver });
     for (const each of now.here) this.#proxyOf(each)?.onPart({ readOnly: each !== driver });
@@ -280,7 +281,7 @@ function draftsOf({ here, gone }: { here: readonly Here[]; gone: readonly Attach
   const came = here.filter(({ isNew }) => isNew).map((each) => attached(each.attachment, each === driver));
   const before = gone.find(({ role }) => role === "driver") ?? here.find(({ recorded }) => recorded)?.attachment;
   const [first] = here;
-  // That nobody drove before, and whoever came does, is in its own event.
+  // A first driver who has just attached is already in the attach event.
   const isNews = first !== undefined && before?.id !== driver?.attachment.id && (before !== undefined || driver?.isNew === false);
   if (!isNews) return [...left, ...came];
   const how = driver?.isNew ? "attached" : "left";
@@ -304,7 +305,7 @@ function changed(
   return { type: "session.control_changed", actor, session, data: { run, driver, from, how } };
 }
 
-/** A client that moved to another run is another attachment. */
+/** A client that moved to another run is a new attachment. */
 function nameOf(client: Pick<HostClient, "session" | "run" | "key" | "pid">): string {
   return `${runMarker(client)} ${client.key} ${client.pid}`;
 }

@@ -1,4 +1,4 @@
-/** What a terminal that the daemon opened shows: a session's tmux client on a pseudo-terminal, or a viewer of its holder. */
+/** Backends of a terminal that the daemon opened: a session's tmux client on a pseudo-terminal, or a viewer of its holder. */
 import { connect } from "node:net";
 import { BYTES, encodeFrame, encodeMessage, FrameReader, type FromHolder } from "@holdfast/contract";
 import { inspect } from "@holdfast/platform";
@@ -8,7 +8,7 @@ export interface Size {
   rows: number;
 }
 
-/** Where its frames go, whole ones only: another backend may follow. `ended`: nothing comes any more. */
+/** Receives whole frames only: another backend may follow. `ended`: no more frames come. */
 export interface BackendListener {
   frame(frame: Uint8Array): boolean;
   drained(then: () => void): void;
@@ -16,12 +16,12 @@ export interface BackendListener {
 }
 
 export interface Backend {
-  /** By which its host knows the client. */
+  /** Identifies the client to its host. */
   readonly client: { pid: number; start: string };
   write(bytes: Uint8Array): void;
   resize(size: Size): void;
   refresh(): void;
-  /** Says no more; `ended` is not called. */
+  /** Sends nothing more; `ended` is not called. */
   close(): void;
 }
 
@@ -55,14 +55,14 @@ export async function openTmux(
     close() {
       if (!isOpen) return;
       isOpen = false;
-      // One that does not read its terminal must not be waited for by the tmux server.
+      // The tmux server must not wait for a client that does not read its terminal.
       pty.resume();
       pty.kill("SIGHUP");
     },
   };
 }
 
-/** `pid`: one that no process has. None of theirs is known to us. */
+/** `pid` is one that no process has: the pid of a remote client is not known here. */
 export function openHolder(
   { socket, pid, readOnly, size }: { socket: string; pid: number; readOnly: boolean; size: Size },
   listener: BackendListener,
@@ -71,7 +71,7 @@ export function openHolder(
   const reader = new FrameReader();
   let isOpen = true;
   const end = () => {
-    // It has said itself how it ended.
+    // The holder's frames have already said how it ended.
     if (isOpen) listener.ended(undefined);
     isOpen = false;
   };

@@ -1,9 +1,9 @@
-/** What a session may use, from what was asked for and what is configured; and which run its budget does not allow. */
+/** Computes a session's budget from the request and the configuration. */
 import { BUDGET_LIMITS, type Budget, type BudgetRequest, HoldfastError, type SessionKind } from "@holdfast/contract";
 import { limitsKeptFor } from "../agent/budget.ts";
 import type { Profile } from "../agent/profile.ts";
 
-/** Undefined: without limits. A limit that nobody would notice is refused where it was asked for, and left out where it is configured. */
+/** Undefined: no limits. A limit that cannot be measured is refused if requested, and dropped if configured. */
 export function budgetFor(
   { profile, kind }: { profile: Profile; kind: SessionKind },
   asked: BudgetRequest = {},
@@ -20,7 +20,7 @@ export function budgetFor(
         hint: `available limits: ${kept.join(", ")}${name}`,
       });
     }
-    // A command that runs for days is no agent that got lost.
+    // Configured limits are for agents: a command may run for days.
     const otherwise = kind === "shell" || !kept.includes(limit) ? undefined : (profile.budget?.[limit] ?? configured[limit]);
     const allowed = given === undefined ? otherwise : (given ?? undefined);
     if (allowed !== undefined) budget[limit] = allowed;
@@ -30,7 +30,7 @@ export function budgetFor(
 
 const WORDS = { turns: "turns", minutes: "minutes", tokens: "tokens", cost: "cost" };
 
-/** With the limits that are others from now on. */
+/** Applies the requested changes to a budget. */
 export function changedBudget(
   { profile, kind }: { profile: Profile | undefined; kind: SessionKind },
   before: Budget | null,

@@ -1,4 +1,4 @@
-/** Whether a run that was just started came up: its agent shows something, or it has ended, or its time is over. Waits on the journal. */
+/** Waits on the journal until a started run shows something, has ended, or its time is over. */
 import { hasEnded, type RunState, type SessionId } from "@holdfast/contract";
 import { isObserved } from "../agent/profile.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
@@ -6,7 +6,7 @@ import type { Journal } from "../journal/journal.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import { isInteractiveShell } from "./interactive-shell.ts";
 
-/** A program that could not start has ended by then; of one that shows nothing, and of a command, there is nothing else to wait for. */
+/** A program that cannot start has ended by then. For an agent that shows nothing, and for a command, there is nothing else to wait for. */
 const DARK_MS = 2000;
 
 export class ComingUp {
@@ -20,7 +20,7 @@ export class ComingUp {
     this.#profiles = options.profiles;
   }
 
-  /** `record` undefined: it was removed meanwhile. */
+  /** `record` is undefined if the session was removed meanwhile. */
   async wait(
     started: Pick<SessionRecord, "id" | "run">,
     { ms, signal: gone }: { ms: number; signal?: AbortSignal | undefined },
@@ -39,7 +39,7 @@ export class ComingUp {
     }
   }
 
-  /** Whether an agent of this kind says anything of what it does. */
+  /** True if the session's agent reports what it does. */
   #shows(session: SessionId): boolean {
     const record = this.#queries.get(session);
     const profile = record && this.#profiles.find(record.agent);

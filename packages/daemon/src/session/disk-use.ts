@@ -1,6 +1,5 @@
 /**
- * What takes how much room, in bytes of files. A session's directory is listed once and each file asked for its size once; between
- * sessions the daemon has other things to do.
+ * Disk usage in bytes of files. Each directory is listed once and each file's size is read once; the daemon does other work between sessions.
  */
 import { type Dirent, readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -9,7 +8,7 @@ import type { DiskUse, SessionId } from "@holdfast/contract";
 import { type Home, isMissing, parseSegmentName } from "@holdfast/platform";
 import type { SessionQueries } from "../projection/session-queries.ts";
 
-/** Sessions between two breaths: about five milliseconds. */
+/** Sessions between two pauses: about five milliseconds. */
 const AT_ONCE = 20;
 
 type SessionUse = Pick<DiskUse["sessions"][number], "recordingBytes" | "transcriptBytes" | "otherBytes" | "totalBytes">;
@@ -29,7 +28,7 @@ export async function diskUse(home: Home, queries: SessionQueries): Promise<Disk
   return { home: home.path, sessions, ...part, totalBytes };
 }
 
-/** Of every session that has files, also of ones without a record. */
+/** Every session that has files, including those without a record. */
 export async function bytesOfSessions(home: Home): Promise<Map<string, SessionUse>> {
   const sizes = new Map<string, SessionUse>();
   for (const [index, { name }] of list(home.sessions).entries()) {
@@ -67,11 +66,11 @@ function filesBelow(directory: string, entry: Dirent): number[] {
   return filesIn(directory, entry).map(({ size }) => size);
 }
 
-/** Links are not followed: what they lead to is not in the home. */
+/** Does not follow links: their targets are not in the home. */
 function filesIn(directory: string, entry: Dirent): { name: string; size: number }[] {
   const path = join(directory, entry.name);
   if (entry.isDirectory()) return list(path).flatMap((each) => filesIn(path, each));
-  // It may have gone meanwhile.
+  // The file may have been deleted meanwhile.
   const size = entry.isFile() ? (statSync(path, { throwIfNoEntry: false })?.size ?? 0) : 0;
   return [{ name: entry.name, size }];
 }

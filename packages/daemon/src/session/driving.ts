@@ -1,4 +1,4 @@
-/** Who may drive a session, and how control goes from one to another. */
+/** Decides who may drive a session, and moves control from one terminal to another. */
 import {
   type Attachment,
   type ControlReply,
@@ -34,7 +34,7 @@ export class Driving {
     queries: AttachmentQueries;
     attachments: Attachments;
     viewOf(ref: string): Session;
-    /** What a principal may do; undefined: nothing any more. */
+    /** The scope of a principal; undefined if it has none any more. */
     scopeOf(principal: Principal): Scope | undefined;
   }) {
     this.#journal = options.journal;
@@ -65,7 +65,7 @@ export class Driving {
     return this.#reply(record, true);
   }
 
-  /** Who drives gives it away; so may whoever could take it. */
+  /** The driver may give control away, and so may anybody who could take it. */
   #recipient(
     record: SessionRecord,
     {
@@ -92,7 +92,7 @@ export class Driving {
     });
   }
 
-  /** Of several terminals of theirs, the last that came. */
+  /** Picks the newest of the actor's terminals. */
   #taker(
     record: SessionRecord,
     {
@@ -131,12 +131,12 @@ export class Driving {
   }
 }
 
-/** Of a session that somebody drives: its owner may take that, and whoever may do everything. */
+/** The session's owner may take control from a driver, and so may the scope owner. */
 export function mayTake({ owner }: Pick<SessionRecord, "owner">, { actor, scope }: Driver): boolean {
   return scope === "owner" || owner === actor;
 }
 
-/** What is typed from elsewhere would come in between the keys of whoever drives. */
+/** Input from elsewhere would mix with the keys of the driver. */
 export function refuseWhileDriven(record: SessionRecord, who: Driver): void {
   const driver = driverOf(record);
   if (!driver || driver.principal === who.actor || mayTake(record, who)) return;
@@ -170,7 +170,7 @@ function named({ name }: SessionRecord, among: readonly AttachmentRecord[], to: 
   });
 }
 
-/** By what `--to` finds it. */
+/** Shows the names that `--to` accepts. */
 function nameOf({ principal, terminal, id }: AttachmentRecord): string {
   return `${principal} (${terminal ?? id})`;
 }

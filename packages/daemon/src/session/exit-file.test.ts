@@ -19,12 +19,12 @@ test("a run without the file has not ended", () => {
   expect(readExitFile("/nowhere/at/all")).toBeUndefined();
 });
 
-test("the file says how and, by its time, when", () => {
+test("the file contains the exit, and its modification time is the time of the end", () => {
   expect(read('{"status":"3","signal":""}\n')).toEqual({ exit: { code: 3, signal: null }, endedAt: 1_000_000 });
   expect(read('{"status":"","signal":"15"}\n')).toEqual({ exit: { code: null, signal: "SIGTERM" }, endedAt: 1_000_000 });
 });
 
-test("what was written late says itself when it was", () => {
+test("a file that was written late contains the time of the end", () => {
   expect(read('{"status":"3","signal":"","at":5000}\n')).toEqual({ exit: { code: 3, signal: null }, endedAt: 5000 });
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   for (const exit of [
@@ -38,7 +38,7 @@ test("what was written late says itself when it was", () => {
 });
 
 test.each(["", "{", "null", "[]", '"x"', "{}", '{"status":3,"signal":""}', '{"status":"3"}', '{"status":"three","signal":""}', "\0\0\0"])(
-  "a damaged file %j is an end of which nobody knows how",
+  "a damaged file %j is an end with an unknown exit",
   (text) => {
     expect(read(text)).toEqual({ exit: { code: null, signal: null }, endedAt: 1_000_000 });
   },

@@ -7,14 +7,14 @@ import { parseExit } from "../host/exit.ts";
 export interface RecordedExit {
   exit: Exit;
   endedAt: number;
-  /** Milliseconds between the machine's boot and the end, where the keeper says: nobody sets that clock. */
+  /** Milliseconds between the machine's boot and the end (monotonic), if the keeper reports it. */
   endedAfterBootMs?: number;
   beganAfterBootMs?: number;
-  /** The program's, where the keeper says: a start that nobody else lived to write down. */
+  /** The program's pid, if the keeper reports it: nobody else may have survived to record the start. */
   pid?: number;
 }
 
-/** How the keeper says a run ended; undefined while it has not, `exit` unknown when the file is damaged. */
+/** The exit that the keeper recorded; undefined while the run lasts, with an unknown `exit` if the file is damaged. */
 export function readExitFile(directory: string): RecordedExit | undefined {
   const path = join(directory, "exit.json");
   const stat = statSync(path, { throwIfNoEntry: false });
@@ -24,7 +24,7 @@ export function readExitFile(directory: string): RecordedExit | undefined {
     typeof file?.status === "string" && typeof file.signal === "string"
       ? parseExit(file.status, file.signal)
       : { code: null, signal: null };
-  // What could not be written at once says when it was.
+  // A file that was written late contains the time of the end.
   const endedAt = typeof file?.at === "number" ? file.at : stat.mtimeMs;
   const ended = milliseconds(file?.uptime);
   const began = milliseconds(file?.began);
@@ -41,7 +41,7 @@ function milliseconds(seconds: unknown): number | undefined {
   return typeof seconds === "string" && /^\d+(\.\d+)?$/.test(seconds) ? Math.round(Number(seconds) * 1000) : undefined;
 }
 
-/** For a keeper that could not write it: after this it may be taken away. */
+/** For a keeper that could not write the file; afterwards the keeper may be removed. */
 export function writeExitFile(directory: string, { exit, endedAt, endedAfterBootMs }: RecordedExit): void {
   const uptime = endedAfterBootMs === undefined ? {} : { uptime: String(endedAfterBootMs / 1000) };
   const how = { status: exit.code === null ? "" : String(exit.code), signal: exit.signal ?? "", at: endedAt, ...uptime };

@@ -1,7 +1,7 @@
 /**
- * A session that carries on a copy of another's conversation, in a workspace of its own. The original is only read: its workspace is as it was but
- * for a checkpoint, its conversation is copied by its agent or beside it in the agent's store, and it may go on running. What is refused is refused
- * before anything is made; what was made for a session that then does not start is taken away again (Sessions.spawn).
+ * Starts a session that continues a copy of another session's conversation, in its own workspace. The original is only read: its workspace gets at
+ * most a checkpoint, and it may keep running. The agent copies the conversation itself, or it is copied in the agent's store. A fork is refused
+ * before anything is created; if the new session does not start, what was created for it is removed (Sessions.spawn).
  */
 import { randomUUID } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
@@ -36,20 +36,20 @@ import { readSessionFiles, type Spec } from "./run-files.ts";
 import type { Sessions } from "./sessions.ts";
 import { conversationWithTurns } from "./turns.ts";
 
-/** What a start is told of the conversation that it carries on. */
+/** Tells a start which conversation it continues. */
 export interface ForkOrder {
   from: ForkedFrom;
-  /** Makes the copy, to be gone on with in that directory; null: the agent makes it itself when it starts. */
+  /** Copies the conversation for use in that directory; null if the agent copies it when it starts. */
   copy(directory: string): Promise<Copied | null>;
 }
 
-/** Where it is to work, before anything is made. */
+/** The place of the fork, before anything is created. */
 interface Where {
   files: ForkFiles;
   cwd: string;
   workspace?: string | undefined;
   worktree?: { base?: string | undefined };
-  /** What the new worktree begins with. */
+  /** Determines the content of the new worktree. */
   begins?: (name: string) => Promise<{ copyOf: CopyOf; checkpoint: number | null }>;
 }
 
@@ -153,7 +153,7 @@ export class Forking {
   }
 }
 
-/** What it was asked to run, and the conversation that is copied. Throws where there is none, or it cannot be. */
+/** Returns the requested command and the conversation to copy. Throws if there is none, or if it cannot be copied. */
 export function conversationToFork(
   record: SessionRecord,
   { spec, profile, kept }: { spec: Spec; profile: Profile; kept: number | null },
@@ -177,7 +177,7 @@ export function conversationToFork(
     );
   const original = turns === 0 ? (spec.forkedFrom?.copy ?? spec.forkedFrom?.conversation ?? null) : null;
   const conversation = original ?? conversationWithTurns(record, { profile, kept });
-  // What was said in its arguments is in the conversation that is copied.
+  // A prompt in its arguments is part of the copied conversation.
   if (conversation !== null) return { asked: { ...asked, args: splitPrompt(profile, asked.args).args }, conversation };
   if (turns === 0 || record.conversation !== null)
     throw refuse(`${name} has had no turn yet: there is nothing to copy`, "give it a task first, or start another session: holdfast spawn");
@@ -186,7 +186,7 @@ export function conversationToFork(
   });
 }
 
-/** As the original was started, but for what is the new one's own. */
+/** The options that the original was started with, except those that are the fork's own. */
 function sameAs(record: SessionRecord, { spec, asked }: { spec: Spec; asked: Asked }): Omit<SpawnRequest, "name" | "cwd" | "env"> {
   return {
     agent: record.agent,
@@ -213,7 +213,7 @@ async function copyConversation(
   return fork && "copy" in fork ? fork.copy({ ...place, id: randomUUID(), directory: realpathSync(directory) }) : null;
 }
 
-/** The files of a directory that has no checkpoints. */
+/** Takes the files of a directory that has no checkpoints. */
 function asItIs(tree: string, { name, env }: { name: string; env: Record<string, string> }) {
   return translated(async () => {
     const taken = await takeTree(tree, { env });

@@ -1,8 +1,8 @@
 /**
- * Finds agents that work and get nothing done for longer than they may. Progress is a word of a hook, a line on the screen beside its moving parts, more
- * in the agent's own files or in a conversation's transcript, and processor time of what it started. A spinner that turns is none. An agent that prints
- * nothing at all may compute itself: then its own processor time counts as well. One timer for all; files and processes are looked at only for those of
- * which nothing else was seen for half of the time.
+ * Finds working agents that show no progress for too long. Progress is a hook signal, a change of the screen apart from its moving parts, growth of
+ * the agent's own files or of a conversation's transcript, or processor time of its tools. A spinner is not progress. An agent that prints nothing
+ * may be computing: then its own processor time counts as well. One timer serves all agents; files and processes are checked only for those that were
+ * quiet for half the time.
  */
 import { readlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -17,16 +17,16 @@ import { TRANSCRIPT_FILE } from "../record/transcript.ts";
 import type { AgentStatus } from "./agent-status.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
-/** Of one core. A program that only keeps its timers takes less. */
+/** Share of one core. A program that only runs its timers uses less. */
 const STILL = 0.01;
-/** The kernel counts processor time in steps of this. */
+/** The kernel counts processor time in steps of this size. */
 const CPU_GRAIN_MS = 20;
 const MOST_OFTEN_MS = 200;
 const LEAST_OFTEN_MS = 30_000;
-/** A process that began this shortly before its turn was told of belongs to the turn. */
+/** A process that began this shortly before its turn was reported belongs to the turn. */
 const TOLD_LATE_MS = 2000;
 
-/** Of one that has been quiet for half the time, when that was first seen. */
+/** The state of an agent that was quiet for half the time, when that was first seen. */
 interface Quiet {
   at: number;
   cpu: Cpu;
@@ -35,7 +35,7 @@ interface Quiet {
 
 interface Cpu {
   all: number;
-  /** Of what it started: tools, and servers of tools. */
+  /** Processor time of its tools and their servers. */
   tools: number;
 }
 
@@ -82,12 +82,12 @@ export class HungWatch implements Disposable {
   #moved(record: SessionRecord, before: Quiet, now: Quiet): boolean {
     if (now.bytes !== before.bytes) return true;
     const idleMs = this.#options.lifecycle.watchOf({ session: record.id, run: record.run })?.idleMs() ?? 0;
-    // What it draws takes time of its own.
+    // Drawing takes the agent's own processor time.
     const which = idleMs >= now.at - before.at ? "all" : "tools";
     return now.cpu[which] - before.cpu[which] > STILL * (now.at - before.at) + CPU_GRAIN_MS;
   }
 
-  /** What it, or who keeps its conversation, has written down. */
+  /** The size of what the agent, or the keeper of its conversation, has written. */
   #bytes({ id, run, kind, agent, conversation, cwd }: SessionRecord): number {
     const { home, profiles, envOf } = this.#options;
     if (kind === "conversation") return bytesOf([join(runDirectory(home, id, run), TRANSCRIPT_FILE)]);
@@ -116,7 +116,7 @@ function cpuOf(record: SessionRecord, members: readonly ProcessInfo[]): Cpu {
   return { all: sum(members), tools: sum(members.filter((member) => isTool(record, member))) };
 }
 
-/** What draws on the terminal was there before the turn: the agent, and what it was launched by. */
+/** Processes that draw on the terminal existed before the turn: the agent and its launchers. */
 function isTool({ pid, standing }: SessionRecord, member: ProcessInfo): boolean {
   if (member.pid === pid) return false;
   const turnFor = msSince(standing?.sinceBoot ?? null);
@@ -125,7 +125,7 @@ function isTool({ pid, standing }: SessionRecord, member: ProcessInfo): boolean 
   return isNew || !readsTerminal(member.pid);
 }
 
-/** Where that cannot be asked, an older process is taken for the agent's own. */
+/** If its terminal cannot be read, an older process counts as the agent's own. */
 function readsTerminal(pid: number): boolean {
   try {
     return /^\/dev\/(pts\/|tty)/.test(readlinkSync(`/proc/${pid}/fd/0`));

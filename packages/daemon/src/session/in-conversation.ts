@@ -1,4 +1,4 @@
-/** What a session that is a conversation is started with. */
+/** The options that a conversation starts with. */
 import { type ConversationOrder, newSessionId, type Principal, type Session } from "@holdfast/contract";
 import { type RunIdentity, serversInConversation } from "../agent/mcp.ts";
 import type { Profile } from "../agent/profile.ts";
@@ -7,13 +7,13 @@ import type { Prepared } from "./prepare.ts";
 
 const MINUTE_MS = 60_000;
 
-/** `known`: the agent's own conversation to go on with. */
+/** `known`: the agent's own conversation to continue. */
 export function conversationOrder(what: {
   profile: Profile | undefined;
   cwd: string;
   chat: { mode?: string | null | undefined; model?: string | null | undefined } | undefined;
   known: string | null;
-  /** Those that it has had. */
+  /** The conversations that the session has had. */
   conversations?: Session["conversations"];
   identity: RunIdentity;
 }): ConversationOrder {
@@ -26,7 +26,7 @@ export function conversationOrder(what: {
   return { cwd, conversation: known, isEmpty, notBefore, mode: chat?.mode ?? null, model: chat?.model ?? null, mcpServers };
 }
 
-/** They wait like all others until it runs, and are not lost if it never does. */
+/** The prompt waits like all messages until the session runs, and is not lost if it never does. */
 export function firstWords({ id, prompt }: Pick<Prepared, "id" | "prompt">, actor: Principal): Draft[] {
   return prompt === null ? [] : [{ type: "message.queued", actor, session: id, data: { id: newSessionId(), text: prompt, steer: false } }];
 }

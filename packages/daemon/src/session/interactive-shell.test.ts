@@ -24,6 +24,6 @@ test.each([
   [["bash", "--norc", "build.sh"]],
   [["fish", "--command", "make"]],
   [[]],
-])("%j does not", (command) => {
+])("%j does not wait at a prompt", (command) => {
   expect(isInteractiveShell(command)).toBe(false);
 });

@@ -12,7 +12,7 @@ import { KeepAwake } from "./keep-awake.ts";
 const ACTOR = "user:tester" as Principal;
 const ID = "aaaaaaaaaa" as SessionId;
 
-/** A program of that name, which notes that it holds and lets go when its input ends. */
+/** A program of that name, which creates a file while it holds the lock and deletes it when its input ends. */
 function machine(name: string) {
   const place = mkdtempDisposableSync(join(tmpdir(), "hf-awake-"));
   const holds = join(place.path, "holds");
@@ -46,7 +46,7 @@ function end(journal: Journal): void {
 test.each([
   ["systemd-inhibit", "--what=idle:sleep"],
   ["caffeinate", "-i cat"],
-])("%s holds while something works, and lets go when nothing does", async (name, words) => {
+])("%s holds the lock while something works, and releases it when nothing does", async (name, words) => {
   const { place, holds, journal, awake } = machine(name);
   using _ = place;
   using kept = awake;
@@ -60,7 +60,7 @@ test.each([
   expect(kept.state?.active).toBe(false);
 });
 
-test("a shell that waits for a person does not hold, and one daemon's end lets go", async () => {
+test("a shell that waits for a person takes no lock, and the end of a daemon releases the lock", async () => {
   const { place, holds, journal, awake } = machine("systemd-inhibit");
   using _ = place;
   awake.begin();
@@ -75,7 +75,7 @@ test("a shell that waits for a person does not hold, and one daemon's end lets g
   await vi.waitFor(() => expect(existsSync(holds)).toBe(false), 5000);
 });
 
-test("without a program for it, that is said", async () => {
+test("a missing program is reported", async () => {
   const { place, journal, awake } = machine("nothing-of-the-kind");
   using _ = place;
   using kept = awake;
@@ -85,7 +85,7 @@ test("without a program for it, that is said", async () => {
   expect(kept.state?.active).toBe(false);
 });
 
-test("one that dies while something works is replaced, in the middle of a turn", async () => {
+test("a lock program that dies is replaced in the middle of a turn", async () => {
   const { place, holds, journal, awake } = machine("systemd-inhibit");
   using _ = place;
   using kept = awake;

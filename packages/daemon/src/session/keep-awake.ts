@@ -1,6 +1,6 @@
 /**
- * Keeps the machine from falling asleep while something works, where a person wants that. What does it is a program of the system, which holds as
- * long as its standard input is open: it lets go when the daemon does, however that ends.
+ * Keeps the machine awake while an agent works, if configured. A program of the system holds the lock as long as its standard input is open, so the
+ * lock ends with the daemon, however that ends.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import type { KeptAwake } from "@holdfast/contract";
@@ -11,10 +11,10 @@ import { isInteractiveShell } from "./interactive-shell.ts";
 
 const FOLLOWED = ["session.started", "session.status_changed", "session.ended", "session.removed"];
 
-/** From one turn to the next it is not let go and taken again. */
+/** The lock is kept from one turn to the next. */
 const LINGER_MS = 30_000;
 
-/** One that could not be had, or was lost, is asked for again after this while: not at every turn, and also within a long one. */
+/** Delay before a lock that failed or was lost is tried again: not at every turn, and also within a long one. */
 const AGAIN_MS = 60_000;
 
 export class KeepAwake implements Disposable {
@@ -30,7 +30,7 @@ export class KeepAwake implements Disposable {
   #again: NodeJS.Timeout | undefined;
   #trouble: string | undefined;
 
-  /** `path`: where its program is looked for. */
+  /** `path`: where to look for the system's program. */
   constructor(options: { journal: Journal; queries: SessionQueries; wanted: boolean; lingerMs?: number; againMs?: number; path?: string }) {
     this.#journal = options.journal;
     this.#queries = options.queries;
@@ -112,7 +112,7 @@ export class KeepAwake implements Disposable {
     this.#trouble = undefined;
   }
 
-  /** It ended though it was to hold. */
+  /** The program ended while it should hold the lock. */
   #lost(holder: ChildProcess, why: string): void {
     if (this.#holder !== holder) return;
     this.#holder = undefined;
@@ -130,7 +130,7 @@ export class KeepAwake implements Disposable {
   }
 }
 
-/** `cat` ends when its input does. */
+/** `cat` ends when its input ends. */
 function inhibitor(path: string): string[] | undefined {
   const systemd = findProgram("systemd-inhibit", path, "/");
   if (systemd) return [systemd, "--what=idle:sleep", "--who=Holdfast", "--why=agents are working", "--mode=block", "cat"];

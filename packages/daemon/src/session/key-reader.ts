@@ -1,12 +1,12 @@
 /**
- * Finds the keys that are ours in what a terminal sends, before a host sees it. A form that a chunk cuts off waits for the next chunk, so the
- * caller must `flush` after a while: a lone Escape is a key too. Text between paste marks is text.
+ * Finds Holdfast's own keys in terminal input before a host sees it. A sequence that a chunk cuts off waits for the next chunk, so the caller must
+ * `flush` after a while: a lone Escape is a key too. Text between paste marks is text.
  */
 const PASTE_BEGIN = "\x1b[200~";
 const PASTE_END = "\x1b[201~";
 
 export interface Keys<K extends string> {
-  /** What was typed before the key; for the host. */
+  /** Input before the key, for the host. */
   bytes: Buffer;
   key: K | undefined;
 }
@@ -23,12 +23,12 @@ export class KeyReader<K extends string> {
     this.#forms = [...this.#keys.keys(), PASTE_BEGIN, PASTE_END];
   }
 
-  /** Whether something waits for its rest. */
+  /** True if an incomplete sequence waits for its rest. */
   get holds(): boolean {
     return this.#held !== "";
   }
 
-  /** Read once from its beginning to its end, however many keys are in it. In latin1 each byte is one character. */
+  /** Scans each chunk once, however many keys it contains. In latin1 each byte is one character. */
   push(chunk: Uint8Array): Keys<K>[] {
     const text = this.#held + Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length).toString("latin1");
     const found: Keys<K>[] = [];
@@ -50,7 +50,7 @@ export class KeyReader<K extends string> {
     return new RegExp(this.#forms.map((form) => form.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("|"), "g");
   }
 
-  /** What waits is not the beginning of anything. */
+  /** Returns the held bytes, which are not the beginning of a key. */
   flush(): Buffer {
     const held = Buffer.from(this.#held, "latin1");
     this.#held = "";
@@ -58,7 +58,7 @@ export class KeyReader<K extends string> {
   }
 }
 
-/** The longest end of the text that is the beginning of a form. */
+/** The longest end of the text that is the beginning of a sequence. */
 function cutOff(text: string, forms: readonly string[]): string {
   const longest = Math.max(...forms.map(({ length }) => length)) - 1;
   for (let length = Math.min(longest, text.length); length > 0; length--) {

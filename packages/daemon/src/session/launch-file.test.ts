@@ -8,7 +8,7 @@ import { launchFile, runEnvironment } from "./launch-file.ts";
 
 const SHELLS = ["/bin/sh", "/bin/bash", "/bin/dash"].filter((shell) => existsSync(shell));
 
-/** What the server has in its own environment, and a run must not. */
+/** The keeper's own environment, which a run must not get. */
 const KEEPER = { PATH: "/usr/bin:/bin", HOME: "/keeper", XDG_RUNTIME_DIR: "/run/keeper", TMUX: "/tmp/tmux,1,0", TMUX_PANE: "%1" };
 
 const SHOW =
@@ -56,7 +56,7 @@ const HOSTILE = {
   lower_case_1: "yes",
 };
 
-test.each(SHELLS)("%s gives the program every value byte for byte, and nothing of the keeper's own", (shell) => {
+test.each(SHELLS)("%s gives the program every value byte for byte, and nothing of the keeper's own environment", (shell) => {
   const { env } = show(shell, { env: { PATH: "/usr/bin", ...HOSTILE } });
   expect(env).toMatchObject(HOSTILE);
   const { FILE: _file, PWD: _pwd, _: _last, SHLVL: _level, ...rest } = env;
@@ -77,12 +77,12 @@ test.each(SHELLS)("%s takes any value that an environment can hold", (shell) => 
   );
 });
 
-test.each(SHELLS)("%s gives the program its arguments as they are", (shell) => {
+test.each(SHELLS)("%s gives the program its arguments unchanged", (shell) => {
   const args = ["", "it's", "a b", "$HOME", "-x", "--", "*", "\n", "漢字", "\\", "x".repeat(50_000)];
   expect(show(shell, { command: [process.execPath, "-e", SHOW, "--", ...args] }).args).toEqual(args);
 });
 
-test.each(SHELLS)("%s starts the program in its directory and with its mask, whatever the directory is called", (shell) => {
+test.each(SHELLS)("%s starts the program in its directory and with its umask, whatever the directory is called", (shell) => {
   using base = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   for (const name of ["with space", "it's", "-dash", "$(id)", "new\nline", "漢字", "~", "back\\slash"]) {
     const cwd = join(realpathSync(base.path), name);
@@ -100,7 +100,7 @@ test("a directory reached by a link keeps the name the caller gave it", () => {
   expect([shown.env.PWD, shown.cwd]).toEqual([link, "/usr"]);
 });
 
-test.each(SHELLS)("%s ends with 126 when the directory has gone meanwhile", (shell) => {
+test.each(SHELLS)("%s ends with 126 if the directory no longer exists", (shell) => {
   expect(launch(shell, { cwd: "/nowhere/at/all" }).status).toBe(126);
 });
 
@@ -118,12 +118,12 @@ test.each(SHELLS)("%s finds standard programs for a caller without a PATH", (she
   expect(launch(shell, { env: {}, command: ["echo", "found"] }).stdout).toBe("found\n");
 });
 
-test.each(SHELLS)("%s runs a program, never a word of its own", (shell) => {
+test.each(SHELLS)("%s runs a program, never a shell builtin", (shell) => {
   expect(launch(shell, { env: { PATH: "/usr/bin:/bin" }, command: ["cd", "/"] }).status).not.toBe(0);
   expect(launch(shell, { env: { PATH: "/usr/bin:/bin" }, command: ["export"] }).status).not.toBe(0);
 });
 
-test("names that no shell can set, and what belongs to the caller's terminal or to Holdfast, are left out", () => {
+test("invalid names, and variables of the caller's terminal or of Holdfast, are left out", () => {
   const caller = {
     KEPT: "yes",
     _ALSO: "yes",

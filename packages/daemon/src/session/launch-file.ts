@@ -1,26 +1,27 @@
 /**
- * The file that becomes a run's program: it sets the run's environment and `exec`s. An environment goes through a file, not
- * through tmux or an argument vector: any size fits, other users cannot read it in a process list, and nothing of it stays in
- * the server for later sessions.
+ * The file that becomes a run's program: it sets the run's environment and `exec`s. The environment goes through a file, not through tmux or an
+ * argument vector: any size fits, other users cannot read it in a process list, and none of it stays in the server for later sessions.
  */
 import { HoldfastError } from "@holdfast/contract";
 import { inScope, type Scope, STANDARD_PATH, shellQuote } from "@holdfast/platform";
 
-/** Of the caller's own terminal, multiplexer or session, or owned by the shell that reads the file. The Node that `holdfast` needs stays. */
+/**
+ * Variables of the caller's own terminal, multiplexer or session, or owned by the shell that reads the file. The Node that `holdfast` needs stays.
+ */
 const NOT_PASSED =
   /^(TMUX.*|HOLDFAST_(?!NODE$).*|TERM|TERMCAP|COLUMNS|LINES|STY|TERM_PROGRAM|TERM_PROGRAM_VERSION|TERM_SESSION_ID|_|PWD|OLDPWD|SHLVL|UID|EUID|PPID|BASHOPTS|SHELLOPTS|BASH_VERSINFO|IFS|OPTIND|LINENO)$/;
 
 /** Exported shell functions and the like have names that no POSIX shell can set. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** The caller's environment as a run gets it. */
+/** The part of the caller's environment that a run gets. */
 export function runEnvironment(caller: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(caller).filter(([name, value]) => NAME.test(name) && !NOT_PASSED.test(name) && !value.includes("\0")),
   );
 }
 
-/** Whoever asks for a variable by its name is told that it would not be set. */
+/** Refuses a requested variable that a run would not get. */
 export function checkSettable(env: Readonly<Record<string, string>>): void {
   const kept = runEnvironment(env);
   const lost = Object.keys(env).find((name) => !(name in kept));
@@ -36,38 +37,38 @@ export function launchFile(options: {
   env: Readonly<Record<string, string>>;
   inherited: Iterable<string>;
   command: readonly string[];
-  /** A file that is there for as long as the program has not been executed. */
+  /** A file that exists until the program is executed. */
   pending?: string | undefined;
-  /** Its own path, and the scope in which it is to run, if there is to be one. */
+  /** The path of this file, and the scope to run in, if any. */
   scope?: { path: string; scope: Scope } | undefined;
 }): string {
   const unset = [...new Set([...options.inherited, "TMUX", "TMUX_PANE", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "OLDPWD"])].filter((name) =>
     NAME.test(name),
   );
-  // Without a PATH the program was looked for on the standard one.
+  // Without a PATH the program was looked up on the standard one.
   const env = { PATH: STANDARD_PATH, ...options.env };
   const [program = "", ...args] = options.command;
   return [
     ...(options.scope ? enterScope(options.scope) : []),
     `cd -- ${shellQuote(options.cwd)} || exit 126`,
-    // Without this the program could get its first prompt a second time: it does not run.
+    // If the file cannot be removed, the program does not run: it could get its first prompt a second time.
     ...(options.pending === undefined ? [] : [`rm -f -- ${shellQuote(options.pending)} || exit 126`]),
     `umask ${options.umask.toString(8).padStart(4, "0")}`,
     `unset ${unset.join(" ")}`,
     ...Object.entries(env).map(([name, value]) => `export ${name}=${shellQuote(value)}`),
     "export PWD",
-    // What an agent asks its keeper to run for it.
+    // Runs a command that an agent asks its keeper to run.
     'if [ -n "$HOLDFAST_BECOME" ]; then unset HOLDFAST_BECOME; exec "$@"; fi',
     `exec ${[program, ...args].map(shellQuote).join(" ")}`,
     "",
   ].join("\n");
 }
 
-/** The file is read a second time, by the shell that is then in the scope. */
+/** The shell inside the scope reads the file a second time. */
 function enterScope({ path, scope }: { path: string; scope: Scope }): string[] {
   const words = (command: string[]) => inScope(scope, command).map(shellQuote).join(" ");
   return [
-    // Where it cannot be had after all, the daemon watches.
+    // If the scope cannot be created after all, the daemon watches the limit.
     `if [ -z "\${HOLDFAST_IN_SCOPE-}" ] && ${inScope({ ...scope, unit: `${scope.unit}-probe` }, ["true"])
       .map(shellQuote)
       .join(" ")} 2> /dev/null; then`,

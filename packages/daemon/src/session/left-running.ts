@@ -1,6 +1,6 @@
 /**
- * Whether an agent that does not tell it has left something running. That is looked for when a turn has ended, and then, for as long as something
- * runs, whether that still does: by one timer for all, and none while nothing runs.
+ * Finds processes that an agent left running without reporting them. Checks when a turn has ended, and then for as long as something runs: one timer
+ * for all, and none while nothing runs.
  */
 import { readlinkSync } from "node:fs";
 import { type Evidence, type HostName, hasEnded, type SessionId } from "@holdfast/contract";
@@ -11,7 +11,7 @@ import { membersOf, type ProcessScan, scanTogether } from "../host/members.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import type { AgentStatus, StatusFollower } from "./agent-status.ts";
 
-/** What a turn has just ended is given this time to go. */
+/** Time for the processes of an ended turn to exit. */
 const AFTER_TURN_MS = 200;
 const AGAIN_MS = 300;
 
@@ -76,7 +76,7 @@ export class LeftRunning implements Disposable {
     }
   }
 
-  /** Nothing is said of one that never left anything: what it does without a process, its screen tells. */
+  /** Says nothing about an agent that never left a process: its screen shows work without a process. */
   #tell(record: SessionRecord, left: readonly ProcessInfo[]): void {
     const background = left.length > 0;
     const known = record.standing?.evidence.find(({ source }) => source === "processes")?.claim.background ?? false;
@@ -87,8 +87,8 @@ export class LeftRunning implements Disposable {
   }
 
   /**
-   * In a turn, what was there before it. What an agent talks to, such as a server of tools, has a pipe or a socket for its
-   * input, what draws for it has its terminal, and helpers of its own have its name.
+   * During a turn, the earlier processes. Excludes servers that the agent talks to (their input is a pipe or a socket), programs that draw for it
+   * (their input is its terminal), and its own helpers (they have its name).
    */
   #leftBy(record: SessionRecord, scan: ProcessScan): ProcessInfo[] {
     if (record.standing?.turn !== "idle") return (this.#running.get(record.id) ?? []).filter(isThere);

@@ -16,7 +16,7 @@ import { Lifecycle } from "./lifecycle.ts";
 const ID = "aaaaaaaaaa" as SessionId;
 const RUN = { session: ID, run: 1 };
 
-/** What a keeper would say, said by the test: for what real ones do only when everything goes wrong. */
+/** A keeper scripted by the test, for what real ones do only when everything goes wrong. */
 class ScriptedHost {
   readonly name = "tmux";
   kept: LiveRun[] | Error = [];
@@ -94,7 +94,7 @@ class Bench {
     this.journal.append({ type: "session.created", actor, session, data: { ...data, command: ["sh"] } });
   }
 
-  /** A run that its keeper keeps. */
+  /** Starts a run that its keeper keeps. */
   async start(session = ID): Promise<void> {
     this.create(session);
     await this.lifecycle.starting({ session, run: 1 }, async () => ({ pid: process.pid }));
@@ -125,7 +125,7 @@ class Bench {
 test("the end is recorded once, however many notice it, with every byte counted", async () => {
   const bench = new Bench();
   await bench.start();
-  // The keeper's removal completes the recording.
+  // Removing the keeper completes the recording.
   bench.host.removal = async () => {
     await delay(20);
     bench.say("last words");
@@ -149,7 +149,7 @@ test("a host that cannot answer changes nothing; one that answers without the ru
   expect(bench.status()).toBe("lost");
 });
 
-test("a vanished keeper is asked about at once", async () => {
+test("a vanished keeper causes a check at once", async () => {
   const bench = new Bench();
   await bench.lifecycle.begin();
   await bench.start();
@@ -159,7 +159,7 @@ test("a vanished keeper is asked about at once", async () => {
   expect(bench.status()).toBe("lost");
 });
 
-test("a run that is being started is not compared with what its host keeps", async () => {
+test("a starting run is not compared with what its host keeps", async () => {
   const bench = new Bench();
   bench.create();
   const started = Promise.withResolvers<{ pid: number }>();
@@ -174,7 +174,7 @@ test("a run that is being started is not compared with what its host keeps", asy
 test.each([
   ["runs", true, "working"],
   ["does not run", false, "failed"],
-])("a start that a crash cut short is taken up: the program %s", async (_, runs, status) => {
+])("a start that a crash interrupted is settled: the program %s", async (_, runs, status) => {
   const bench = new Bench();
   bench.create();
   if (runs) bench.keep([{ ...RUN, pid: process.pid, dead: false, exit: null, recording: true }]);
@@ -182,7 +182,7 @@ test.each([
   expect(bench.status()).toBe(status);
 });
 
-test("a run that cannot be watched runs all the same, and its end is seen by the next sweep", async () => {
+test("a run that cannot be watched still runs, and the next sweep sees its end", async () => {
   const bench = new Bench();
   bench.create();
   rmSync(bench.directory(), { recursive: true });
@@ -194,7 +194,7 @@ test("a run that cannot be watched runs all the same, and its end is seen by the
   expect(bench.events("session.ended")).toMatchObject([{ data: { bytes: 0, lastActivityAt: null } }]);
 });
 
-test("a session whose files somebody took away can still end", async () => {
+test("a session whose files were deleted can still end", async () => {
   const bench = new Bench();
   await bench.start();
   bench.say("something");
@@ -204,7 +204,7 @@ test("a session whose files somebody took away can still end", async () => {
   expect(bench.status()).toBe("lost");
 });
 
-test("what ended while no daemon ran is recorded all at once", async () => {
+test("runs that ended while no daemon ran are recorded concurrently", async () => {
   const bench = new Bench();
   const ids = Array.from({ length: 20 }, (_, i) => `aaaaaaaaa${"abcdefghijklmnopqrstuvwxyz"[i]}` as SessionId);
   for (const id of ids) {
@@ -215,12 +215,12 @@ test("what ended while no daemon ran is recorded all at once", async () => {
   bench.host.removal = () => delay(500);
   const began = performance.now();
   await bench.lifecycle.begin();
-  // One after the other they would take ten seconds.
+  // One after the other would take ten seconds.
   expect(performance.now() - began).toBeLessThan(5000);
   expect(bench.events("session.ended")).toHaveLength(20);
 });
 
-test("a recorder that died is replaced; the hole is told once, and again only when there was something between", async () => {
+test("a dead recorder is replaced; the gap is recorded once, and again only after more output", async () => {
   const bench = new Bench();
   await bench.start();
   bench.say("before");
@@ -233,7 +233,7 @@ test("a recorder that died is replaced; the hole is told once, and again only wh
   expect(bench.events("recording.gap")).toMatchObject([{ data: { offset: 6 } }, { data: { offset: 10 } }]);
 });
 
-test("a recorder that ended before the run leaves a hole at the end of the recording, with its reason", async () => {
+test("a recorder that ended before the run leaves a gap at the end of the recording, with its reason", async () => {
   const bench = new Bench();
   await bench.start();
   bench.say("before");
@@ -243,12 +243,12 @@ test("a recorder that ended before the run leaves a hole at the end of the recor
   const gap = { offset: 6, bytes: null, why: "the disk was full" };
   expect(bench.events("recording.gap")).toMatchObject([{ data: { run: 1, ...gap, began: "1970-01-01T00:00:01.000Z" } }]);
   expect(bench.lifecycle.gapsOf(RUN)).toEqual([{ ...gap, at: 1000 }]);
-  // Also when its line in the file is gone.
+  // Also if its line in the file is gone.
   rmSync(join(bench.directory(), "gaps"));
   expect(bench.lifecycle.gapsOf(RUN)).toEqual([{ ...gap, at: 1000 }]);
 });
 
-test("a keeper that cannot be removed now is tried again by the next sweep", async () => {
+test("a keeper that cannot be removed is tried again by the next sweep", async () => {
   const bench = new Bench();
   await bench.start();
   bench.exit();
@@ -261,7 +261,7 @@ test("a keeper that cannot be removed now is tried again by the next sweep", asy
   expect(existsSync(join(bench.directory(), "launch"))).toBe(false);
 });
 
-test("a program that began and ended while no daemon lived to write it down has its start, its end and its duration", async () => {
+test("a program that began and ended while no daemon ran has its start, end and duration", async () => {
   const bench = new Bench();
   bench.create();
   writeFileSync(

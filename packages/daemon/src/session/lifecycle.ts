@@ -1,8 +1,8 @@
 /**
- * Live runs: each is watched through its directory, and brought to its end once. What the journal says and what the keepers
- * really keep are compared at start, when a keeper vanishes, and every SWEEP_MS with one question per host, never per run.
+ * Watches each live run through its directory, and brings it to its end once. The journal is compared with what the keepers really keep at start,
+ * when a keeper vanishes, and every SWEEP_MS, with one question per host, never per run.
  *
- * A run is called lost only when its host answered and does not have it. A host that cannot answer changes nothing.
+ * A run is lost only if its host answered and does not have it. A host that cannot answer changes nothing.
  */
 import { join } from "node:path";
 import { type EndCause, type EventData, type HostName, hasEnded, type SessionId, unwritable } from "@holdfast/contract";
@@ -23,25 +23,25 @@ import { RecordingGaps } from "./recording-gaps.ts";
 import { removeLaunch } from "./run-files.ts";
 import { hasStopFile } from "./stop-file.ts";
 
-/** The safety net under the notices of the kernel and of the keepers: also finds a recorder that died. */
+/** Safety net for missed notifications of the kernel and the keepers; also finds a recorder that died. */
 const SWEEP_MS = 5000;
 
-/** In a flood the oldest output goes all the time; the journal is told now and then, and at the end. */
+/** Heavy output is cut all the time; the journal gets an event now and then, and at the end. */
 const TELL_CUT_MS = 60_000;
 
-/** What is to happen after a run's end: events for the same transaction, then action. */
+/** Decides what follows a run's end: events for the same transaction, then action. */
 export interface FollowUp {
   after(record: SessionRecord, end: EventData<"session.ended">): Draft[];
   arm(session: SessionId): void;
-  /** Whether a run that is not there, though the journal says that it is starting, is to be started by whoever finds it so. */
+  /** True if a run that is starting in the journal, but does not exist, should be started now. */
   isDue(record: SessionRecord): boolean;
 }
 
-/** Who wants to know what a live run does. `ended` comes before the end is written. */
+/** Observes live runs. `ended` is called before the end is written. */
 export interface RunObserver {
   began(run: RunId): void;
   wrote(run: RunId, news?: (words?: RegExp) => News): void;
-  /** Now and then, for who may have missed a notice. */
+  /** Called now and then, for missed notifications. */
   look(run: RunId): void;
   ended(run: RunId): void;
 }
@@ -58,9 +58,9 @@ export class Lifecycle implements Disposable {
   readonly #recorders: RecorderRepair;
   readonly #cutsTold = new Map<string, number>();
   readonly #recordingLimit: number;
-  /** Of which it has been said that they cannot be watched. */
+  /** Runs whose failed watch has been logged. */
   readonly #unwatched = new Set<string>();
-  /** How runs ended whose keeper could not write it, and when that was seen. */
+  /** Exits that the keeper could not write, with the time when they were seen. */
   readonly #unwrittenExits = new Map<string, RecordedExit>();
   readonly #starting = new Map<SessionId, Promise<void>>();
   readonly #cutShort = new Set<SessionId>();
@@ -68,11 +68,11 @@ export class Lifecycle implements Disposable {
   #again = false;
   #followUp: FollowUp | undefined;
   #observer: RunObserver | undefined;
-  /** The kernel's count when this daemon began to watch a run: a SIGKILL with a higher count was the kernel's. */
+  /** The kernel's count when this daemon began to watch a run: a SIGKILL with a higher count came from the kernel. */
   readonly #memoryKills = new Map<SessionId, number | undefined>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** `recordingLimit` in bytes, of sessions without one of their own; 0 keeps everything. */
+  /** `recordingLimit`: bytes, for sessions without a limit of their own; 0 keeps everything. */
   constructor(options: {
     home: Home;
     journal: Journal;
@@ -99,7 +99,7 @@ export class Lifecycle implements Disposable {
     this.#observer = observer;
   }
 
-  /** Brings the record up to date with what happened while no daemon ran, and keeps it so. */
+  /** Updates the record with what happened while no daemon ran, and keeps it current. */
   async begin(): Promise<void> {
     for (const host of this.#hosts.values()) host.onLost(() => void this.reconcile());
     this.#reserve.hold();
@@ -116,7 +116,7 @@ export class Lifecycle implements Disposable {
     this.#watches.clear();
   }
 
-  /** Of any run, ended or not. */
+  /** The gaps of any run, ended or not. */
   gapsOf(run: RunId): Gap[] {
     return this.#gaps.all(run);
   }
@@ -125,7 +125,7 @@ export class Lifecycle implements Disposable {
     return this.#watches.get(runMarker(run));
   }
 
-  /** While `start` runs, the run is not compared with what its host keeps: it may or may not be there yet. */
+  /** While `start` runs, the run is not compared with its host: it may or may not exist yet. */
   starting(run: RunId, start: () => Promise<{ pid: number; since?: number }>): Promise<void> {
     this.#cutShort.delete(run.session);
     const started = start()
@@ -135,7 +135,7 @@ export class Lifecycle implements Disposable {
     return started.then(() => this.#tryToWatch(run));
   }
 
-  /** Sessions whose next run a daemon's death kept from starting; until `starting`, nobody takes that for an end. */
+  /** Sessions whose next run did not start because the daemon died; until `starting`, this does not count as an end. */
   get cutShort(): readonly SessionId[] {
     return [...this.#cutShort];
   }
@@ -144,7 +144,7 @@ export class Lifecycle implements Disposable {
     return this.#cutShort.has(record.id) && record.status === "starting" && !record.stopRequested;
   }
 
-  /** It cannot be started: the next look finds that nothing runs. */
+  /** Gives up a start: the next look finds that nothing runs. */
   giveUpStart(session: SessionId): void {
     this.#cutShort.delete(session);
   }
@@ -154,7 +154,7 @@ export class Lifecycle implements Disposable {
     await this.#starting.get(session)?.catch(() => {});
   }
 
-  /** The end and what follows from it are one fact. */
+  /** Writes the end and its consequences in one transaction. */
   recordEnd(record: SessionRecord, data: EventData<"session.ended">, before: Draft[] = []): void {
     const ended = { type: "session.ended", actor: DAEMON, session: record.id, data } as const;
     const gaps = this.#gaps.untold({ session: record.id, run: data.run });
@@ -163,7 +163,7 @@ export class Lifecycle implements Disposable {
     this.#followUp?.arm(record.id);
   }
 
-  /** It goes on, and is no run of ours any more; `foreign.json` says that it is meant so. */
+  /** Releases an adopted run, which keeps running; `foreign.json` marks this as intended. */
   letGo(run: RunId): Promise<void> {
     return this.#end(run, { lost: true });
   }
@@ -179,7 +179,7 @@ export class Lifecycle implements Disposable {
     return this.#reconciling;
   }
 
-  /** Resolves when the session has ended in the journal; false when the time was over first. */
+  /** Resolves when the session has ended in the journal; false on timeout. */
   async ended(session: SessionId, timeoutMs: number): Promise<boolean> {
     const signal = AbortSignal.timeout(timeoutMs);
     for (;;) {
@@ -191,7 +191,7 @@ export class Lifecycle implements Disposable {
     }
   }
 
-  /** What could not be written for want of room is tried again here. */
+  /** Retries what a full disk prevented. */
   #sweep(): Promise<void> {
     try {
       this.#reserve.hold();
@@ -236,25 +236,25 @@ export class Lifecycle implements Disposable {
   async #settle(host: Host, record: SessionRecord, live: LiveRun | undefined): Promise<void> {
     const run = { session: record.id, run: record.run };
     const exit = readExitFile(runDirectory(this.#home, run.session, run.run));
-    // Also one that was rebuilt from its files: they do not say its pid.
+    // Includes a session that was rebuilt from its files: they do not contain its pid.
     const isNews = record.status === "starting" || (live !== undefined && record.pid === null);
     const pid = live?.pid ?? exit?.pid;
     if (isNews && pid !== undefined) this.#started(run, pid, { since: beganAt(pid, exit) });
     if (exit) return this.#end(run, { exit });
     if (live?.dead) return this.#end(run, { exit: this.#keepExit(run, live) });
-    // Nothing of it has happened: the next run is still due.
+    // Nothing has happened yet: the next run is still due.
     if (!live && this.isCutShort(record)) return;
     if (!live) return this.#end(run, { lost: true });
     this.#tryToWatch(run);
     this.#observer?.look(run);
     this.#tellCut(record);
     const { recording } = this.#watches.get(runMarker(run)) ?? {};
-    // What is not recorded may have changed all the same.
+    // A run that is not recorded may have printed something all the same.
     if (!live.recording) this.#observer?.wrote(run);
     if (!live.recording && recording && (await this.#recorders.replace(host, run, recording))) this.#gaps.tell(run);
   }
 
-  /** The keeper could not write it, or not yet; once it is removed, nobody else knows. */
+  /** Saves an exit that the keeper has not written: once the keeper is removed, nobody else knows it. */
   #keepExit(run: RunId, live: LiveRun): RecordedExit {
     const marker = runMarker(run);
     const exit = this.#unwrittenExits.get(marker) ?? { exit: live.exit ?? { code: null, signal: null }, endedAt: Date.now() };
@@ -262,14 +262,14 @@ export class Lifecycle implements Disposable {
     try {
       this.#reserve.spend(() => writeExitFile(runDirectory(this.#home, run.session, run.run), exit));
     } catch (error) {
-      // Of a directory that is gone there is nothing to be read at the next start, either.
+      // If the directory is gone, the next start cannot read it either.
       if (unwritable(error)) throw error;
     }
     this.#unwrittenExits.delete(marker);
     return exit;
   }
 
-  /** The program runs, whether or not that can be written: the next sweep finds it and tries again. */
+  /** The program runs even if its start cannot be written: the next sweep finds it and tries again. */
   #noteStart(run: RunId, pid: number, since: number | undefined): void {
     try {
       this.#started(run, pid, { since });
@@ -279,7 +279,7 @@ export class Lifecycle implements Disposable {
     }
   }
 
-  /** `since`: where it is found later than it happened. */
+  /** `since`: set if the start is found later than it happened. */
   #started(run: RunId, pid: number, { since }: { since?: number | undefined } = {}): void {
     const data = {
       run: run.run,
@@ -291,7 +291,7 @@ export class Lifecycle implements Disposable {
     this.#journal.append({ type: "session.started", actor: DAEMON, session: run.session, data });
   }
 
-  /** A run that cannot be watched (its directory cannot be read) runs all the same: sweeps see its end. */
+  /** A run that cannot be watched (its directory cannot be read) still runs: sweeps see its end. */
   #tryToWatch(run: RunId): void {
     try {
       this.#watch(run);
@@ -329,7 +329,7 @@ export class Lifecycle implements Disposable {
     return ending;
   }
 
-  /** The keeper is removed first, which completes the recording; then the fact is written. A crash between the two repeats it. */
+  /** Removes the keeper first, which completes the recording, then writes the end. A crash between the two repeats both. */
   async #bringToEnd(run: RunId, how: { exit: RecordedExit } | { lost: true }): Promise<void> {
     const record = this.#queries.get(run.session);
     if (!record || hasEnded(record.status) || record.run !== run.run) return;
@@ -337,9 +337,9 @@ export class Lifecycle implements Disposable {
     const recorderEnd = await host?.recorderEnd(run);
     await host?.remove(run);
     const directory = runDirectory(this.#home, run.session, run.run);
-    // One that ended while nobody watched gets its last times now.
+    // A run that ended unwatched gets its last times now.
     this.#tryToWatch(run);
-    // What it said last comes before its end, and has no more time to wait for room than that.
+    // The last signals come before the end, so they may use the reserved disk space too.
     this.#reserve.spend(() => this.#observer?.ended(run));
     this.#watches.get(runMarker(run))?.[Symbol.dispose]();
     this.#watches.delete(runMarker(run));
@@ -366,7 +366,7 @@ export class Lifecycle implements Disposable {
   #causeOf(record: SessionRecord, how: { exit: RecordedExit } | { lost: true }): EndCause {
     if (record.limitExceeded === "memory" || this.#journal.owes(record.id, "session.limit_exceeded")) return "out_of_memory";
     if (record.stopRequested || this.#journal.owes(record.id, "session.stop_requested")) return "stopped";
-    // Also when the journal lost that it was asked for.
+    // Also if the journal lost the stop request.
     if (hasStopFile(runDirectory(this.#home, record.id, record.run))) return "stopped";
     if (record.host === "foreign" && readPlace(runDirectory(this.#home, record.id, record.run))?.letGo) return "let_go";
     if (!("exit" in how)) return record.status === "starting" ? "not_started" : "lost";
@@ -379,7 +379,7 @@ export class Lifecycle implements Disposable {
     return record?.recordingLimit ?? this.#recordingLimit;
   }
 
-  /** From what the watch has seen: no file is read for it. */
+  /** Checks what the watch has seen, without reading files. */
   #tellCut(record: SessionRecord): void {
     const marker = runMarker({ session: record.id, run: record.run });
     const watch = this.#watches.get(marker);
@@ -388,7 +388,7 @@ export class Lifecycle implements Disposable {
     this.#journal.append(...this.#cutOf(record, watch.recording));
   }
 
-  /** What the files say and the journal does not. */
+  /** Cuts that the files show and the journal does not. */
   #cutOf(record: SessionRecord, recording: Recording): Draft[] {
     const [first] = recording.segments();
     if (!first || first.offset <= record.cutOffset) return [];
@@ -398,12 +398,12 @@ export class Lifecycle implements Disposable {
   }
 }
 
-/** An adopted program ends without telling anybody how. */
+/** An adopted program does not report how it ended. */
 function isUnknown({ host }: SessionRecord, { exit }: RecordedExit): boolean {
   return host === "foreign" && exit.code === null && exit.signal === null;
 }
 
-/** When a program began that nobody lived to write down, on the clock as it is now. */
+/** When a program began whose start nobody recorded, on the current clock. */
 function beganAt(pid: number, exit: RecordedExit | undefined): number | undefined {
   const { endedAt, endedAfterBootMs: ended, beganAfterBootMs: began } = exit ?? {};
   if (endedAt !== undefined && ended !== undefined && began !== undefined && ended >= began) return endedAt - (ended - began);
@@ -411,10 +411,7 @@ function beganAt(pid: number, exit: RecordedExit | undefined): number | undefine
   return since === undefined || since < 0 ? endedAt : Date.now() - since;
 }
 
-/**
- * By a clock that nobody sets: its keeper's word, else the time at which this daemon saw it; with neither, what the time of day says.
- * Of a run that vanished nobody knows.
- */
+/** Monotonic, from the keeper's report and the start of the process, if known; else by the time of day. Unknown for a run that vanished. */
 function durationOf(record: SessionRecord, how: { exit: RecordedExit } | { lost: true }): number | null {
   if (!("exit" in how) || record.startedAt === null) return null;
   const started = how.exit.beganAfterBootMs ?? stampMs(startStamp(record.pidStart));

@@ -1,7 +1,7 @@
 /**
- * Limits on what a session may take of the machine. Where the run has a cgroup of its own, the kernel keeps it (run-files.ts puts the run
- * into one). Else by watching: one look a second at all processes, and only while a session with a limit runs. A run above its limit is
- * ended; the fact comes first, so that its end is known for what it is.
+ * Limits the memory of a session. If the run has its own cgroup, the kernel enforces the limit (run-files.ts puts the run into one). Otherwise the
+ * daemon looks at all processes once a second, and only while a session with a limit runs. A run above its limit is ended; the event comes first, so
+ * that the cause of the end is known.
  */
 import { type HostName, hasEnded, type Session, type SessionId } from "@holdfast/contract";
 import { describe, log, scopeOf } from "@holdfast/platform";
@@ -33,7 +33,7 @@ export class Limits implements Disposable {
     this.#hosts = options.hosts;
   }
 
-  /** Begins to watch if a running session has a limit; call it after each start. */
+  /** Starts watching if a running session has a limit; call it after each start. */
   begin(): void {
     this.#timer ??= this.#watched().length > 0 ? setInterval(() => this.#look(), LOOK_MS).unref() : undefined;
   }

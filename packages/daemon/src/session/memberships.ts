@@ -2,19 +2,19 @@ import type { DeclaredPeer, Principal, SessionId } from "@holdfast/contract";
 import type { Draft } from "../journal/journal.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
 
-/** Who knows of groups, for a session that is to be in some from its beginning. */
+/** Group memberships of a session from its creation on. */
 export interface Memberships {
-  /** Their paths as they are called; throws what joining them would be refused for. `parent`: the session that asks. */
+  /** Returns the normalized paths; throws if joining would be refused. `parent`: the session that asks. */
   check(groups: readonly string[], by: { parent: SessionId | null }): string[];
-  /** The facts of its joining, for the transaction in which it is recorded. */
+  /** The join events, for the transaction that records the session. */
   joining(session: SessionId, groups: readonly string[], by: { actor: Principal; parent: SessionId | null }): Draft[];
-  /** What its agent is told of its groups with the first words to it; null: it is in none. */
+  /** Text about its groups for the agent's first prompt; null if it is in none. */
   introduction(
     to: Pick<SessionRecord, "name" | "agent" | "kind" | "groups"> & {
       id: SessionId | null;
-      /** Who is about to be in groups, too. */
+      /** Peers that are about to join the groups, too. */
       declared?: readonly DeclaredPeer[] | undefined;
-      /** Of a conversation: the tools that it is left with. */
+      /** For a conversation: the tools that it may use. */
       tools?: readonly string[] | null | undefined;
     },
   ): string | null;

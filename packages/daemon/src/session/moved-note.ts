@@ -1,6 +1,9 @@
 import { beginsCommand } from "../workspace/context.ts";
 
-/** Follows the first words to an agent whose memory is of another directory: it would go on changing the files there. One paragraph, as it is no task. */
+/**
+ * Follows the first prompt of an agent that remembers another directory, whose files it would otherwise keep changing. One paragraph, as it is no
+ * task.
+ */
 export function movedNote({ from, to }: { from: string | undefined; to: string }, words: string): string | null {
   if (from === to || beginsCommand(words)) return null;
   return (

@@ -1,6 +1,6 @@
 /**
- * Moves a terminal from one session to another. Always one terminal that is named, and always with the rights of the principal that attached it:
- * it shows only what that principal may see, and lets in only what that principal may type. Who asked for the move gives it no rights.
+ * Moves one named terminal from one session to another, with the rights of the principal that attached it: the terminal shows only what that
+ * principal may see, and accepts only what that principal may type. The requester of the move adds no rights.
  */
 import { HoldfastError, nextWaiting, type Principal, type Session, type SessionId } from "@holdfast/contract";
 import type { Rights } from "../access/rights.ts";
@@ -11,7 +11,7 @@ import type { Attachments } from "./attachments.ts";
 import { driverOf } from "./driving.ts";
 import { runOf } from "./running.ts";
 
-/** A terminal that shows a session. `show`: the daemon opened it for somebody elsewhere, and moves it itself. */
+/** A terminal that shows a session. `show`: set if the daemon opened the terminal for a person elsewhere, and moves it itself. */
 export interface Attached {
   host: Host;
   client: HostClient;
@@ -26,11 +26,11 @@ export class Moving {
   readonly #list: (within: SessionId | undefined) => Session[];
 
   constructor(options: {
-    /** The words that run the CLI. */
+    /** The command line of the CLI. */
     cli: readonly string[];
     attachments: Pick<Attachments, "at">;
     rights: Rights;
-    /** The sessions that have not ended, in reach of that session. */
+    /** Sessions that have not ended, in reach of that session. */
     list(within: SessionId | undefined): Session[];
   }) {
     this.#cli = options.cli;
@@ -39,15 +39,15 @@ export class Moving {
     this.#list = options.list;
   }
 
-  /** The one that pressed a key. */
+  /** The terminal that pressed a key. */
   async pressing(run: RunId, { key, pid }: { key: string; pid: number }): Promise<Attached> {
     const found = (await this.#attachments.at(run)).find(({ client }) => client.key === key && client.pid === pid);
-    // Keys of a terminal that the daemon opened are read there, before its host sees them.
+    // The daemon reads the keys of a terminal that it opened before the host sees them.
     if (found && !found.show) return found;
     throw new HoldfastError("not_attached", `no terminal ${key} of process ${pid} shows that session`);
   }
 
-  /** The one at which a command was typed inside the run: one that may type. Undefined where none is there. */
+  /** The driving terminal at which a command was typed inside the run; undefined if there is none. */
   async typing(run: RunId, name: string): Promise<Attached | undefined> {
     const [found, ...others] = (await this.#attachments.at(run)).filter(({ client, attachment }) => {
       return !client.readOnly && attachment.role === "driver";
@@ -58,7 +58,7 @@ export class Moving {
     });
   }
 
-  /** Where the key leads a terminal of this principal. */
+  /** The session to which the key moves a terminal of this principal. */
   next(principal: Principal, current: SessionId, { chats }: { chats: boolean }): Session {
     const sessions = this.#list(this.#rights.within(principal));
     const next = nextWaiting(
@@ -71,7 +71,7 @@ export class Moving {
     });
   }
 
-  /** False where it cannot be moved: its host does not do that, or it has left. */
+  /** False if the terminal cannot be moved: its host does not support it, or it has detached. */
   async move({ host, client, attachment, show }: Attached, to: SessionRecord, asked: { readOnly: boolean }): Promise<boolean> {
     const { principal } = attachment;
     if (!this.#rights.maySee(principal, to.id)) {
@@ -87,7 +87,7 @@ export class Moving {
     const isDriven = driverOf(to) !== undefined;
     if (host.name === to.host && to.kind !== "conversation")
       return host.switchClient(client, runOf(to), { readOnly: mayOnlyLook || isDriven });
-    // In its own process, and so with the token that it was attached with.
+    // The terminal's own process attaches, with the token that it attached with before.
     return host.handOver(client, ["HOLDFAST_MOVED=1", ...this.#cli, "attach", ...(mayOnlyLook ? ["--read-only"] : []), to.id]);
   }
 }

@@ -1,7 +1,6 @@
 /**
- * What runs under this home without a record that says so: a run that a keeper keeps though the journal knows nothing of it or says
- * it has ended (a restored backup, a removed session), or a process that outlived its run. Reported, and adopted or stopped when
- * somebody asks; never on a guess.
+ * Finds what runs under this home without a record: a run that a keeper keeps although the journal does not know it or says it has ended (a restored
+ * backup, a removed session), or a process that outlived its run. Orphans are reported, and adopted or stopped only on request, never on a guess.
  */
 import { join } from "node:path";
 import { HoldfastError, type HostName, hasEnded, type Orphan, type Principal, type SessionId } from "@holdfast/contract";
@@ -43,7 +42,7 @@ export class Orphans {
     return [...runs.map((run) => this.#orphanRun(run)), ...this.#strayProcesses(keptMarkers)];
   }
 
-  /** The record is written from what is on disk; the next look at the host finds it running and watches it. */
+  /** Writes the record from the files on disk; the next look at the host finds the run and watches it. */
   async adopt(id: string, actor: Principal): Promise<SessionId> {
     const orphan = await this.#find(id);
     const run = parseRunMarker(orphan.id);
@@ -90,7 +89,7 @@ export class Orphans {
 
   async #keptRuns(): Promise<(RunId & { pid: number })[]> {
     const kept: (RunId & { pid: number })[] = [];
-    // What was adopted is its user's, record or not.
+    // An adopted agent belongs to its user, with or without a record.
     const ours = [...this.#hosts.values()].filter(({ name }) => name !== "foreign");
     for (const host of ours) kept.push(...(await host.list()).filter((run) => !run.dead));
     return kept;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** How many processes the kernel has killed for want of memory since it started; undefined where it does not tell. */
+/** Number of processes that the kernel has killed for lack of memory since boot; undefined if it does not say. */
 export function kernelMemoryKills(): number | undefined {
   try {
     const count = /^oom_kill (\d+)$/m.exec(readFileSync("/proc/vmstat", "utf8"))?.[1];

@@ -1,4 +1,4 @@
-/** Follows which conversation an agent is in that has no hooks of ours which would say so: one that was adopted, or could not be given any. */
+/** Tracks the conversation of an agent without Holdfast's hooks: one that was adopted, or that could not be given any. */
 import { allProcesses, type Home, msSince, runDirectory, startStamp } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { canFind, findConversation, type Running } from "../agent/find-conversation.ts";
@@ -19,9 +19,9 @@ export function conversationsFrom({
   queries: SessionQueries;
 }): StatusFollower {
   return ({ record, changed, seen }) => {
-    // While its screen moves on and it does the same as before, it is in the same.
+    // While the screen moves and the status stays the same, so does the conversation.
     if (seen && !seen.settled && !changed) return [];
-    // One that is talked to in its protocol says it itself.
+    // A session that uses a protocol reports its conversation itself.
     const profile = record.kind === "terminal" ? profiles.find(record.agent) : undefined;
     if (!profile || !canFind(profile) || record.pid === null || hasHooks(runDirectory(home, record.id, record.run))) return [];
     const { id: session, run, pid, cwd } = record;
@@ -43,7 +43,7 @@ export function conversationsFrom({
 export function whatRuns({ pid, start }: { pid: number; start: string }): Pick<Running, "pids" | "since"> {
   const below = descendantsOf(pid, allProcesses());
   const age = msSince(startStamp(start));
-  // Of one whose start is not known, nothing is old enough.
+  // If the start is unknown, nothing counts as later than it.
   return { pids: [pid, ...below.map((info) => info.pid)], since: age === undefined ? Number.POSITIVE_INFINITY : Date.now() - age };
 }
 

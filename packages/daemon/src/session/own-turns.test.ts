@@ -40,7 +40,7 @@ test("turns of the original are not counted in a copy (truth 6)", () => {
   expect(counts(sessionOf(0))).toMatchObject([{ turns: 1, missed: 1 }]);
 });
 
-test("a turn that its files told of before its screen is counted once (mend 11)", () => {
+test("a turn that the files showed before the screen is counted once (mend 11)", () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const say = (id: string) => tell({ home: directory.path, id });
   const follow = ownTurns({ profiles: new Profiles(), envOf: () => ({ HOME: directory.path }) });

@@ -1,6 +1,6 @@
 /**
- * Turns that were over before anybody looked: an agent without hooks shows them on its screen for less than a second. They are counted from its
- * own transcript whenever it rests, and at its end.
+ * Counts turns that were over before a look: an agent without hooks shows them on its screen for less than a second. They are counted from its own
+ * transcript whenever it rests, and at its end.
  */
 import type { SessionId } from "@holdfast/contract";
 import { DAEMON } from "../access/principal.ts";
@@ -10,7 +10,7 @@ import type { Draft } from "../journal/journal.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
 import type { StatusFollower } from "./agent-status.ts";
 
-/** What was last counted: how large its files were then, and a turn that its files told of before its screen did. */
+/** The last count: the size of its files, and a turn that its files showed before its screen did. */
 interface Counted {
   bytes: number;
   ahead: number | null;
@@ -25,7 +25,7 @@ export function ownTurns(options: {
     const { id, conversation, cwd, agent, run, kind, createdAt } = record;
     const transcript = options.profiles.find(agent)?.transcript;
     if (kind !== "terminal" || !transcript?.prompt || transcript.uncounted || conversation === null) return [];
-    // That a prompt was written down comes before its screen shows the turn.
+    // A prompt is written down before the screen shows its turn.
     if (signal && !changed) return [];
     const env = options.envOf(id);
     if (!env) return [];
@@ -43,7 +43,7 @@ export function ownTurns(options: {
     const turn = changed ? changed.turn : (record.standing?.turn ?? null);
     const isEnd = !changed && !seen;
     if (turn === "working" || (turn === null && !isEnd)) return [];
-    // A screen that moves may be about to show it.
+    // A moving screen may be about to show the turn.
     if (seen && !seen.settled) return [];
     const bytes = bytesOf(filesOf(transcript, of));
     if (bytes === before?.bytes) return [];
@@ -54,7 +54,7 @@ export function ownTurns(options: {
   };
 }
 
-/** Of one that it went on with, or in which words were handed over, the count that was seen is all that is counted in the session's. */
+/** Turns counted for this conversation. Without a count of its own: the session's turns that belong to no other conversation. */
 function seenIn({ turns, conversations }: SessionRecord, conversation: string): number {
   const others = conversations.filter(({ id }) => id !== conversation).reduce((sum, one) => sum + (one.turns ?? 0), 0);
   return conversations.find(({ id }) => id === conversation)?.turns ?? Math.max(0, turns - others);

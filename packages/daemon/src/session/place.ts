@@ -1,4 +1,4 @@
-/** Where a new session works: the directory it was asked for in, a workspace that is there, or one made for it. */
+/** Chooses where a new session works: the requested directory, an existing workspace, or a new one. */
 import { existsSync, realpathSync } from "node:fs";
 import { HoldfastError, type Principal, type SpawnRequest } from "@holdfast/contract";
 import { withUmask } from "@holdfast/platform/git/command";
@@ -9,7 +9,7 @@ import type { CreateRequest, Workspaces } from "../workspace/workspaces.ts";
 export interface Place {
   cwd: string;
   workspace: WorkspaceRecord | undefined;
-  /** Made for this session. */
+  /** Created for this session. */
   isNew: boolean;
 }
 
@@ -63,7 +63,7 @@ export async function placeFor(
   return { cwd: workspace.path, workspace, isNew: false };
 }
 
-/** Throws what `placeFor` would be refused for, and makes nothing. */
+/** Throws what `placeFor` would refuse, and creates nothing. */
 export async function plannedPlace(
   request: SpawnRequest,
   { workspaces, name, actor }: { workspaces: Workspaces; name: string; actor: Principal },
@@ -73,7 +73,7 @@ export async function plannedPlace(
   return { cwd: (await placeFor(request, { workspaces, name, actor })).cwd, repository: null, branch: null };
 }
 
-/** What cannot be reached is refused by name later. */
+/** A path that cannot be reached is refused by name later. */
 export function realPath(path: string): string {
   try {
     return realpathSync(path);

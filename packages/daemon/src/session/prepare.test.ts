@@ -30,7 +30,7 @@ class TestHome implements Disposable {
   }
 }
 
-test("a request becomes the files of a first run, readable by nobody else", () => {
+test("a request becomes the files of a first run, which only the user can read", () => {
   using t = new TestHome();
   const secret = "a secret of the caller";
   const { id, directory } = t.prepare({
@@ -78,19 +78,19 @@ test.each([
   ["program_not_found", { command: [""] }],
   ["program_not_found", { command: ["true"], env: { PATH: "/nowhere" } }],
   ["usage", { command: ["true", "a\0b"] }],
-])("what is refused with %s leaves no file: %j", (code, request) => {
+])("a request refused with %s leaves no file: %j", (code, request) => {
   using t = new TestHome();
   expect(() => t.prepare(request, ["taken"])).toThrow(expect.objectContaining({ code, message: expect.any(String) }));
   expect(existsSync(t.home.sessions) ? readdirSync(t.home.sessions) : []).toEqual([]);
 });
 
-test("a home that cannot be written is said, and nothing is left half-written", () => {
+test("an unwritable home is reported, and nothing is left half-written", () => {
   using t = new TestHome();
   writeFileSync(t.home.sessions, "not a directory");
   expect(() => t.prepare({})).toThrow(expect.objectContaining<Partial<HoldfastError>>({ code: "home_unusable" }));
 });
 
-test("the program is looked for where the run will be: in its PATH and its directory", () => {
+test("the program is looked up where the run will be: in its PATH and its directory", () => {
   using t = new TestHome();
   mkdirSync(join(t.root, "bin"));
   const program = join(t.root, "bin", "mine");

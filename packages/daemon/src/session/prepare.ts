@@ -1,4 +1,4 @@
-/** Everything that can be refused is refused here, before anything is recorded; then the files of the first run are written. */
+/** Refuses what can be refused before anything is recorded, then writes the files of the first run. */
 import { randomUUID } from "node:crypto";
 import { accessSync, constants, rmSync, type Stats, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
@@ -37,23 +37,23 @@ export interface Prepared {
   name: string;
   profile: Profile;
   kind: SessionKind;
-  /** What a conversation begins with. */
+  /** Mode, model and tools of a conversation. */
   chat: NonNullable<Spec["chat"]>;
-  /** What is to be said to it first, once it runs. */
+  /** The first message of a conversation, sent once it runs. */
   prompt: string | null;
-  /** Its first run is handed the first prompt with its command. */
+  /** True if the first run gets the prompt with its command. */
   prompted: boolean;
   command: string[];
   cwd: string;
   host: HostName;
   /** `runs/1` of the new session. */
   directory: string;
-  /** The id that the agent is given for its own conversation. */
+  /** The id that the agent gets for its own conversation. */
   conversation: string | null;
   budget: Budget | undefined;
-  /** What it answers is told to its parent. */
+  /** True if its answers are reported to its parent. */
   report: boolean;
-  /** What its first run is known by; null: it is not started yet. */
+  /** Identity of the first run; null if it is not started yet. */
   identity: RunIdentity | null;
 }
 
@@ -66,16 +66,16 @@ export function prepare(
     host: HostName;
     owner: Principal;
     parent: SessionId | null;
-    /** What the parent is called. */
+    /** The name of the parent. */
     parentName?: string | undefined;
     isTaken(name: string): boolean;
     holder?: Holder;
     workspace?: Spec["workspace"];
     forkedFrom?: Spec["forkedFrom"];
-    /** As configured. */
+    /** The configured default. */
     budget?: Budget;
     background?: Background;
-    /** What it is told of its groups with its first prompt. */
+    /** Text about its groups for its first prompt. */
     introduce?(to: { name: string; agent: string; kind: SessionKind }): string | null;
   },
 ): Prepared {
@@ -177,24 +177,24 @@ function chatOf({ mode, model, tools }: SpawnRequest): NonNullable<Spec["chat"]>
   return { mode: mode ?? null, model: model ?? null, ...(tools === undefined ? {} : { tools }) };
 }
 
-/** What the runs of a session that was forked begin with, while it had no turn of its own. */
+/** The starting point of a fork's runs while the fork has had no turn of its own. */
 export function forkedOf({ conversation, copy }: NonNullable<Spec["forkedFrom"]>, directory: string): Forked {
   return { from: conversation, copy, directory };
 }
 
-/** What would be refused anyway, before anything is made for it. */
+/** Refuses what would fail anyway, before a worktree is created. */
 export function checkStart(request: SpawnRequest, { profiles, programs }: { profiles: Profiles; programs: string }): void {
   if (request.worktree) checkAsked(request, { profiles, programs });
 }
 
-/** What would be refused of any start. */
+/** Checks that apply to every start. */
 export function checkAsked(request: SpawnRequest, { profiles, programs }: { profiles: Profiles; programs: string }): void {
   const profile = profiles.get(request.agent);
   budgetFor({ profile, kind: request.chat ? "conversation" : profile.kind }, request.budget);
   const cwd = checkDirectory(request.cwd);
   const env = runEnvironment(request.env);
   const command = programOf(request, { profile, env, programs });
-  // A program by a path in the worktree is there only once that is.
+  // A program path inside the worktree exists only once the worktree does.
   if (!request.worktree || !command[0]?.includes("/"))
     checkProgram(command, { env, cwd, agent: request.command ? undefined : agentOf(request, { profile, env, programs }) });
 }
@@ -220,19 +220,19 @@ function programOf(
   });
 }
 
-/** What a session is for, where nobody said: the first line of what it was told. */
+/** The objective; by default the first line of the prompt. */
 export function objectiveOf({ objective, prompt }: Pick<SpawnRequest, "objective" | "prompt">): string | null {
   const [first] = prompt?.trim().split("\n") ?? [];
   return objective ?? (first === undefined ? null : atAGlance(first));
 }
 
-/** The user's own words, who is in its groups, and where the Working Context is; without those where all would be too long together. */
+/** The prompt with notes on its groups and the Working Context; without the notes if the whole would be too long. */
 function firstPrompt(
   { prompt, context, instructions, chat }: SpawnRequest,
   { cwd, peers, parent }: { cwd: string; peers: string | null; parent: string | undefined },
 ): string | null {
   if (prompt === undefined) return null;
-  // Of a conversation they are a message of the parent's, and get their heading as all messages do.
+  // In a conversation the prompt is a message from the parent, and gets its heading as all messages do.
   const words = chat || parent === undefined ? prompt : headed({ id: null, nonce: newNonce(), name: parent }, prompt);
   const asked = withNotes(words, [beginsCommand(prompt) ? null : peers, context ? contextPointer(cwd, prompt) : null]);
   const told = instructions === undefined ? asked : `${asked}\n\n${roleNote(instructions)}`;
@@ -242,7 +242,7 @@ function firstPrompt(
   });
 }
 
-/** What a role adds to the first words. */
+/** The note that adds a role to the first prompt. */
 export function roleNote(instructions: string): string {
   return `[Your role in this conversation, from now on:]\n${instructions}`;
 }
@@ -252,12 +252,12 @@ function withNotes(prompt: string, notes: readonly (string | null)[]): string {
   return isShortPrompt(whole) ? whole : prompt;
 }
 
-/** What was prepared and is not wanted after all. */
+/** Removes the files of a prepared session that is not started after all. */
 export function forget({ id }: Pick<Prepared, "id">, home: Home): void {
   try {
     rmSync(join(home.sessions, id), { recursive: true, force: true });
   } catch {
-    // Of what could not be written nothing can be removed, either; the first error is the one to tell.
+    // Files that cannot be written cannot be removed either; report the first error.
   }
 }
 
@@ -268,7 +268,7 @@ export function nameOf(request: SpawnRequest, isTaken: (name: string) => boolean
   return name;
 }
 
-/** The session that has the name. */
+/** Finds the session that has the name. */
 type Holder = (name: string) => { status: SessionStatus } | undefined;
 
 export function nameTaken(name: string, status?: SessionStatus): HoldfastError {
@@ -302,12 +302,12 @@ export function checkDirectory(cwd: string, hint = "choose another directory wit
   return cwd;
 }
 
-/** `own`: the agent's own program, where it is talked to through an adapter. */
+/** `own`: the agent's own program, if its conversations use an adapter. */
 interface Sought {
   description: string;
   name: string;
   own: string | undefined;
-  /** The command that installs its adapter, where it is known. */
+  /** The command that installs its adapter, if known. */
   adapter: string | undefined;
 }
 

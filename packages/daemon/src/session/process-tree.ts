@@ -8,7 +8,7 @@ export function ancestorsOf(info: ProcessInfo, processes: Processes): ProcessInf
   return above;
 }
 
-/** Nearest first. */
+/** Children first, then the descendants of each child. */
 export function descendantsOf(pid: number, processes: Processes): ProcessInfo[] {
   const children = [...processes.values()].filter(({ parent, zombie }) => parent === pid && !zombie);
   return [...children, ...children.flatMap((child) => descendantsOf(child.pid, processes))];

@@ -14,7 +14,7 @@ const ACTOR = "user:tester" as Principal;
 const DAY = 86_400_000;
 const KB = 1024;
 
-/** Real files, a real journal; only the clock is the test's. */
+/** Real files and a real journal; only the clock is the test's. */
 class Bench {
   now = 20_000 * DAY;
   steps = 0;
@@ -67,7 +67,7 @@ class Bench {
   }
 }
 
-test("what ended longer ago than the policy's age goes; what runs, is unseen or is younger stays (BG-16 durability)", async () => {
+test("sessions that ended before the policy's age are removed; running, unviewed and newer ones stay (BG-16 durability)", async () => {
   const bench = new Bench({ ageMs: 30 * DAY, conversationAgeMs: 30 * DAY, bytes: null });
   const old = bench.session("old");
   bench.session("old-unseen", { viewed: false });
@@ -85,12 +85,12 @@ test("what ended longer ago than the policy's age goes; what runs, is unseen or 
   expect(existsSync(join(bench.home.sessions, old))).toBe(false);
 });
 
-test("beyond the policy's size what ended first goes first, until the rest fits; unseen ones count and stay (BG-16 durability)", async () => {
+test("above the policy's size the first to end goes first, until the rest fits; unviewed sessions count and stay (BG-16 durability)", async () => {
   const bench = new Bench({ ageMs: null, conversationAgeMs: null, bytes: 25 * KB });
   bench.session("a", { bytes: 10 * KB });
   bench.session("unseen", { bytes: 10 * KB, viewed: false });
   bench.session("b", { bytes: 10 * KB });
-  // The clock was set back: what ended last has the oldest time, and is still the last.
+  // The clock was set back: the last session to end has the oldest time, but is still the last.
   bench.now -= 5 * DAY;
   bench.session("c", { bytes: 10 * KB });
   bench.session("running", { bytes: 99 * KB, ended: false });
@@ -104,7 +104,7 @@ test("beyond the policy's size what ended first goes first, until the rest fits;
   ]);
 });
 
-test("when what nobody has seen is beyond the size by itself, nothing goes for it, unless somebody wants that (BG-16 durability)", async () => {
+test("if unviewed sessions alone exceed the size, nothing is removed by size, unless a request demands it (BG-16 durability)", async () => {
   const bench = new Bench({ ageMs: null, conversationAgeMs: null, bytes: 25 * KB });
   bench.session("unseen", { bytes: 30 * KB, viewed: false });
   bench.session("seen", { bytes: 10 * KB });
@@ -123,11 +123,11 @@ test("a policy that is off removes nothing, however old and large", async () => 
   expect(bench.names()).toEqual(["old"]);
 });
 
-test("the daemon removes by age only what was too old at two looks, with no step of the clock between them", async () => {
+test("the daemon removes by age only what was too old at two looks, without a step of the clock between them", async () => {
   const bench = new Bench({ ageMs: 30 * DAY, conversationAgeMs: 30 * DAY, bytes: null });
   bench.session("one");
   await bench.pruning.look();
-  // Somebody sets the clock a year ahead by mistake, a little less an hour later, and then back.
+  // The clock is set a year ahead by mistake, then back in two steps.
   for (const step of [365 * DAY, -60 * DAY, -305 * DAY]) {
     bench.now += step;
     bench.steps += step;
@@ -143,7 +143,7 @@ test("the daemon removes by age only what was too old at two looks, with no step
   expect(bench.names()).toEqual([]);
 });
 
-test("a daemon that lives for little more than an hour has pruned, and never before a second look an hour after the first", async () => {
+test("a daemon that lives little longer than an hour prunes, but never before a second look an hour after the first", async () => {
   const bench = new Bench({ ageMs: 30 * DAY, conversationAgeMs: 30 * DAY, bytes: null });
   bench.session("one");
   bench.now += 31 * DAY;
@@ -163,7 +163,7 @@ test("a daemon that lives for little more than an hour has pruned, and never bef
   expect(bench.names()).toEqual([]);
 });
 
-test("a dry run removes nothing; a wish replaces the policy; of what would go only the named goes", async () => {
+test("a dry run removes nothing; a request's limits replace the policy; only named sessions are removed", async () => {
   const bench = new Bench({ ageMs: 30 * DAY, conversationAgeMs: 30 * DAY, bytes: null });
   const [a, b] = [bench.session("a"), bench.session("b")];
   bench.now += 2 * DAY;
@@ -176,14 +176,14 @@ test("a dry run removes nothing; a wish replaces the policy; of what would go on
   expect(bench.names()).toEqual(["a"]);
 });
 
-test("a session that ended in the future, by a clock that was wrong, is not old", async () => {
+test("a session that ended in the future, by a wrong clock, is not old", async () => {
   const bench = new Bench({ ageMs: 0, conversationAgeMs: 0, bytes: null });
   bench.session("future");
   bench.now -= 10 * DAY;
   expect((await bench.pruning.ask({ dryRun: true, conversations: false, olderThanMs: 0 }, ACTOR)).removed).toEqual([]);
 });
 
-test("events of a session that was pruned stay for the policy's age, then they go too", async () => {
+test("events of a pruned session stay for the policy's age, and are then removed", async () => {
   const bench = new Bench({ ageMs: 30 * DAY, conversationAgeMs: 30 * DAY, bytes: null });
   const old = bench.session("old");
   bench.now += 31 * DAY;

@@ -1,11 +1,11 @@
 /**
- * Removes ended sessions by age and total size, and old events of sessions that are gone. Never a running one, nor one that nobody has
- * looked at since it ended. One timer, set anew after each look: the first comes a minute after the daemon, so that one that lives for little
- * more than `every` prunes too.
+ * Removes ended sessions by age and total size, and old events of removed sessions. Never removes a running session, or one that nobody has viewed
+ * since it ended. One timer, set again after each look. The first look comes a minute after the daemon's start, so that a daemon that lives little
+ * longer than `every` prunes too.
  *
- * The time of day may be wrong for a while (before the network has corrected it, after a flat battery). So the daemon removes only what had
- * to go at two looks in a row with no step of the clock between them, by age or by size: what somebody has just looked at stays for a while.
- * Somebody who asks sees what goes and decides.
+ * The time of day may be wrong for a while (before the network corrects it, after a flat battery). So the daemon removes only sessions that were due,
+ * by age or by size, at two looks in a row without a step of the clock between them: a session that was just viewed stays for a while. A person who
+ * asks sees the list and decides.
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -19,12 +19,12 @@ import type { SessionQueries, SessionRecord } from "../projection/session-querie
 import { snapshotOf } from "../projection/sessions.ts";
 import { bytesOfSessions } from "./disk-use.ts";
 
-/** Not in the rush of a start, when restarts and recordings are caught up with. */
+/** Not during a start, when restarts and recordings are caught up. */
 const FIRST_LOOK_MS = 60_000;
 
 export interface Policy {
   ageMs: number | null;
-  /** Of conversations. */
+  /** For conversations. */
   conversationAgeMs: number | null;
   bytes: number | null;
 }
@@ -32,7 +32,7 @@ export interface Policy {
 interface Order {
   dryRun: boolean;
   policy: Policy;
-  /** Also what does not bring the rest below the size. */
+  /** Also removes sessions if that does not bring the rest below the size. */
   anyway?: boolean;
   only?: readonly SessionId[] | undefined;
   conversations?: boolean;
@@ -87,7 +87,7 @@ export class Pruning implements Disposable {
     clearTimeout(this.#timer);
   }
 
-  /** What the daemon does by itself now and then. */
+  /** The daemon's own periodic look. */
   async look(): Promise<void> {
     const stepped = this.#steps !== this.#clock.steps();
     this.#steps = this.#clock.steps();
@@ -99,7 +99,7 @@ export class Pruning implements Disposable {
     if (!stepped) await this.#pruneJournal();
   }
 
-  /** As somebody asks; without a wish of theirs by the policy. */
+  /** Prunes on request; by the policy if the request sets no limits. */
   ask(
     body: {
       dryRun: boolean;
@@ -113,7 +113,7 @@ export class Pruning implements Disposable {
     const { dryRun, conversations, only, olderThanMs = null, keepBytes = null } = body;
     const wished = olderThanMs !== null || keepBytes !== null;
     const said = { ageMs: olderThanMs, conversationAgeMs: olderThanMs, bytes: keepBytes };
-    // Of conversations alone the size of all says nothing.
+    // The total size says nothing about conversations alone.
     const policy = wished ? said : conversations ? { ...this.#policy, ageMs: this.#policy.conversationAgeMs, bytes: null } : this.#policy;
     return this.prune({ dryRun, policy, anyway: wished, only, conversations, actor });
   }
@@ -135,7 +135,7 @@ export class Pruning implements Disposable {
     return { policy, removed, kept, dryRun: order.dryRun };
   }
 
-  /** Looked at once more: while sizes were read, somebody may have removed it or started it again. */
+  /** Checks again: while sizes were read, the session may have been removed or started. */
   async #remove({ id, bytes }: PruneVerdict, how: { why: "age" | "size"; actor: Principal }): Promise<boolean> {
     await breathe();
     const record = this.#queries.get(id);
@@ -152,7 +152,7 @@ export class Pruning implements Disposable {
       actor: DAEMON,
       snapshot: snapshotOf,
       isThere: (id: SessionId) => this.#queries.get(id) !== undefined,
-      // Files that outlived their record: without its events nobody would know that they may go.
+      // Files that outlived their record: without its events nobody would know that they can be deleted.
       forget: (id: SessionId) => rmSync(join(this.#home.sessions, id), { recursive: true, force: true }),
     };
     while (pruneEvents(this.#journal, options)) await breathe();
@@ -160,8 +160,8 @@ export class Pruning implements Disposable {
 }
 
 /**
- * Pure. In the order in which they ended: what ended first goes first. Unseen ones count and stay; when they alone are beyond the size, nothing
- * goes by size: it would be lost without making the rest fit.
+ * Pure. The session that ended first goes first. Unviewed sessions count and stay; if they alone exceed the size, nothing is removed by size, because
+ * the rest would not fit either.
  */
 export function judge(
   ended: readonly SessionRecord[],

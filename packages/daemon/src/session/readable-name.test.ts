@@ -2,7 +2,7 @@ import { checkName } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { readableName } from "./readable-name.ts";
 
-test("a name is two words that are allowed as a name", () => {
+test("a generated name is two words and a valid name", () => {
   for (let i = 0; i < 100; i++) {
     const name = readableName(() => false);
     expect(name).toMatch(/^[a-z]+-[a-z]+$/);
@@ -21,7 +21,7 @@ test("a name is two words that are allowed as a name", () => {
   );
 });
 
-test("a name that is taken is not given", () => {
+test("a generated name is never one that is taken", () => {
   const taken = new Set<string>();
   for (let i = 0; i < 200; i++) {
     const name = readableName((each) => taken.has(each));
@@ -30,7 +30,7 @@ test("a name that is taken is not given", () => {
   }
 });
 
-test("when the words are used up there is a number", () => {
+test("a generated name gets a number when the words are used up", () => {
   expect(readableName((name) => !/\d$/.test(name))).toMatch(/^[a-z]+-[a-z]+-2$/);
   expect(readableName((name) => !name.endsWith("-7"))).toMatch(/^[a-z]+-[a-z]+-7$/);
 });

@@ -7,7 +7,7 @@ const SECOND =
     " ",
   );
 
-/** Two words, and a number when those are taken. */
+/** Two words, and a number if those are taken. */
 export function readableName(isTaken: (name: string) => boolean, random: () => number = Math.random): string {
   const pick = (words: string[]) => words[Math.floor(random() * words.length)] ?? words[0];
   for (let attempt = 0; attempt < 20; attempt++) {

@@ -1,10 +1,10 @@
 /**
- * After the journal was restored: the sessions on disk and the sessions in the journal are brought together again. A session that the
- * journal does not know is written anew from `spec.json` and its runs' files; runs it does not know are added; one whose files are
- * gone was removed after the backup. What a run's keeper keeps, or how its last run ended, is found afterwards as on every start.
+ * Reconciles the sessions on disk with a restored journal. A session that the journal does not know is recreated from `spec.json` and the files of
+ * its runs; unknown runs are added; a session whose files are gone was removed after the backup. The state of its last run is found afterwards, as on
+ * every start.
  *
- * A run whose end is only found now is not followed by another, whatever the session's policy: that somebody had stopped it may be
- * among what is lost, and one that is missing is started again by a word, while one that comes back by itself costs money.
+ * A run whose end is found only now is not restarted, whatever the session's policy: a stop request may be among the lost events. A missing run is
+ * started again with one command, while an unwanted one costs money.
  */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -33,7 +33,7 @@ import { readExitFile } from "./exit-file.ts";
 import { readSpec, type Spec } from "./run-files.ts";
 import { hasStopFile } from "./stop-file.ts";
 
-/** The runs that each host keeps and that live; a host that cannot say is not in it. */
+/** The live runs that each host keeps; a host that cannot answer is missing. */
 export type KeptRuns = ReadonlyMap<HostName, ReadonlySet<string>>;
 
 export async function keptRuns(hosts: ReadonlyMap<HostName, Host>): Promise<KeptRuns> {
@@ -48,7 +48,7 @@ export async function keptRuns(hosts: ReadonlyMap<HostName, Host>): Promise<Kept
   return kept;
 }
 
-/** All of it and the report are one transaction: a crash before it repeats it from the start. */
+/** All changes and the report are one transaction: a crash before it repeats everything from the start. */
 export function rebuildSessions(
   pending: PendingReport,
   rooms: { home: Home; journal: Journal; queries: SessionQueries; kept: KeptRuns; groups: readonly string[] },
@@ -66,7 +66,7 @@ export function rebuildSessions(
     if (record) {
       const later = laterRuns(home, record);
       drafts.push(...later, ...laterConversations(home, record));
-      // Who asked for an older journal has that one's names, owners and budgets.
+      // A restore on request keeps the names, owners, budgets and groups of the older journal.
       if (pending.why !== "asked") {
         const spec = readSpec(home, id);
         drafts.push(...laterName(home, record, names), ...laterOwner(id, spec, record.owner), ...laterBudget(spec, record));
@@ -113,7 +113,7 @@ function sessionsOnDisk(home: Home): SessionId[] {
   return readdirSync(home.sessions).filter(isSessionId);
 }
 
-/** Whether a journal that knows nothing of it would get it back. A run has more files than its first only once the journal knew of it. */
+/** True if a journal that does not know the session would get it back. A run has more than its first file only once the journal has recorded it. */
 export function canRebuild(home: Home, name: string): boolean {
   return isSessionId(name) && hasRun(home, name) && readSpec(home, name) !== undefined;
 }
@@ -151,12 +151,12 @@ function rebuilt(home: Home, spec: Spec): EventData<"session.rebuilt"> {
     forkedFrom: ForkedFrom.safeParse(spec.forkedFrom).data ?? null,
     owner: (spec.owner ?? DAEMON) as Principal,
     createdAt: spec.createdAt ?? new Date(statSync(join(home.sessions, id, "spec.json")).mtimeMs).toISOString(),
-    // The last run is left open: whether it lives, and how it ended, is found as on every start.
+    // The last run stays open: whether it lives, and how it ended, is found as on every start.
     runs: runs.map((run, index) => (index === runs.length - 1 ? { ...run, exit: null, endedAt: null, bytes: null } : endOf(home, id, run))),
   };
 }
 
-/** `spec.json` has the name that was given last, also when the event that says so is lost. */
+/** `spec.json` has the latest name, even if the event of the renaming is lost. */
 function laterName(home: Home, record: SessionRecord, names: Set<string>): Draft[] {
   const name = readSpec(home, record.id)?.name ?? record.name;
   if (names.has(name)) return [];
@@ -164,7 +164,7 @@ function laterName(home: Home, record: SessionRecord, names: Set<string>): Draft
   return [{ type: "session.renamed", actor: DAEMON, session: record.id, data: { from: record.name, name } }];
 }
 
-/** It was handed over after the backup. */
+/** The session was handed over after the backup. */
 function laterOwner(session: SessionId, spec: Spec | undefined, owner: string | undefined): Draft[] {
   const [to, from] = [Principal.safeParse(spec?.owner).data, Principal.safeParse(owner).data];
   if (to === undefined || from === undefined || to === from) return [];
@@ -173,14 +173,14 @@ function laterOwner(session: SessionId, spec: Spec | undefined, owner: string | 
   return [{ type: "session.handed_over", actor: Principal.safeParse(by).data ?? DAEMON, session, data }];
 }
 
-/** It was allowed something else after the backup. */
+/** The budget was changed after the backup. */
 function laterBudget(spec: Spec | undefined, { id, budget }: SessionRecord): Draft[] {
   const later = Budget.safeParse(spec?.budget).data;
   if (!later || JSON.stringify(later) === JSON.stringify(budget)) return [];
   return [{ type: "budget.changed", actor: DAEMON, session: id, data: { budget: later } }];
 }
 
-/** What it joined and left after the backup. `groups`: those that there are, to which those that are made anew are added. */
+/** Groups that it joined and left after the backup. `groups`: all existing groups, to which recreated ones are added. */
 function laterGroups(
   id: SessionId,
   { spec, known, groups }: { spec: Spec | undefined; known: readonly string[]; groups: Set<string> },
@@ -205,7 +205,7 @@ function isGroup(path: unknown): path is string {
   }
 }
 
-/** What its agent has had since, the last of them as the one it has. */
+/** Conversations since the backup; the last one is the current one. */
 function laterConversations(home: Home, record: SessionRecord): Draft[] {
   const { conversation, conversations = [] } = readSpec(home, record.id) ?? {};
   if (!conversation || !Array.isArray(conversations) || conversation === record.conversation) return [];
@@ -216,14 +216,14 @@ function laterConversations(home: Home, record: SessionRecord): Draft[] {
   });
 }
 
-/** Runs that began after the backup: each ends the one before it. */
+/** Runs that began after the backup: each one ends the run before it. */
 function laterRuns(home: Home, record: SessionRecord): Draft[] {
   const session = record.id;
   const later = runNumbers(home, session).filter((run) => run > record.run && hasBegun(home, session, run));
   const { host = record.host } = readSpec(home, session) ?? {};
   return later.flatMap((run, index): Draft[] => {
     const previous = later[index - 1] ?? record.run;
-    // What was adopted is ours from its second run on.
+    // An adopted session is on a host of ours from its second run on.
     const moved = index === 0 && host !== record.host ? { host } : {};
     const created: Draft = { type: "session.run_created", actor: DAEMON, session, data: { run, why: "restart", ...moved } };
     return index === 0 && hasEnded(record.status) ? [created] : [ended(home, session, previous), created];
@@ -238,7 +238,7 @@ function ended(home: Home, session: SessionId, run: number): Draft {
 
 type RebuiltRun = EventData<"session.rebuilt">["runs"][number];
 
-/** A run that another followed has ended, also when no file says how. */
+/** A run that another one followed has ended, even if no file says how. */
 function endOf(home: Home, session: SessionId, run: RebuiltRun): RebuiltRun & { endedAt: string } {
   const activity = new Recording(runDirectory(home, session, run.run)).lastActivity();
   return { ...run, endedAt: run.endedAt ?? new Date(activity ?? Date.now()).toISOString() };
@@ -263,12 +263,12 @@ function hasRun(home: Home, session: SessionId): boolean {
   return runNumbers(home, session).some((run) => hasBegun(home, session, run));
 }
 
-/** A directory with nothing but `launch` is of a start that was cut short: nobody was told of it. */
+/** A directory with only `launch` belongs to an interrupted start that was never reported. */
 function hasBegun(home: Home, session: SessionId, run: number): boolean {
   return filesOf(runDirectory(home, session, run)).some((name) => /^(times\.idx|exit\.json|output.*)$/.test(name));
 }
 
-/** Without gaps from 1, whatever is on disk: a run whose files were taken away has still been one. */
+/** Numbers without gaps from 1: a run counts even if its files were deleted. */
 function runNumbers(home: Home, session: SessionId): number[] {
   const numbers = filesOf(join(home.sessions, session, "runs"))
     .map(Number)

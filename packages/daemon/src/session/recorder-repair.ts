@@ -1,6 +1,6 @@
 /**
- * A recorder that died is replaced as soon as something can be written; where one died and the run ended before that, its recording has
- * a hole at its end. The hole is in the run's `gaps` before the new recorder writes: a daemon that dies in between finds it there.
+ * Replaces a recorder that died, as soon as the disk can be written. If the run ends before that, its recording has a gap at its end. The gap is in
+ * the run's `gaps` file before the new recorder writes: if the daemon dies in between, the next one finds it there.
  */
 import { appendGap, describe, log, readGaps, whyUnwritable } from "@holdfast/platform";
 import { type Host, type RecorderEnd, type RunId, runMarker } from "../host/host.ts";
@@ -11,14 +11,14 @@ const REASONS: Readonly<Record<string, string>> = { disk_full: "the disk was ful
 
 export class RecorderRepair {
   readonly #reserve: Reserve;
-  /** Why recorders could not be replaced at once: most likely what ended them, should they not have said it themselves. */
+  /** Why recorders could not be replaced at once: most likely also why they ended, if they did not say so. */
   readonly #troubles = new Map<string, RecorderEnd>();
 
   constructor(reserve: Reserve) {
     this.#reserve = reserve;
   }
 
-  /** False when it could not be. Not tried on a full disk: a recorder that can write nothing ends at once. */
+  /** False on failure. Not tried on a full disk: a recorder that cannot write ends at once. */
   async replace(host: Host, run: RunId, recording: Recording): Promise<boolean> {
     const marker = runMarker(run);
     const trouble = whyUnwritable(recording.directory);
@@ -32,7 +32,7 @@ export class RecorderRepair {
     return host.reopenRecording(run, recording.nextPrefix());
   }
 
-  /** The run has ended, and its recorder had before it. Nothing is held up by that. */
+  /** The run has ended, and its recorder ended before it. A failed write does not delay the end. */
   noteAtEnd(run: RunId, recording: Recording, end: RecorderEnd | undefined): void {
     const trouble = this.#troubles.get(runMarker(run));
     this.#troubles.delete(runMarker(run));
@@ -45,7 +45,7 @@ export class RecorderRepair {
   }
 }
 
-/** At the end of what is recorded now. The same place again is the same hole. */
+/** Notes a gap at the current end of the recording, once per offset. */
 function noteGap(recording: Recording, end: RecorderEnd | undefined): void {
   const offset = recording.size();
   if (readGaps(recording.directory).some((gap) => gap.offset === offset)) return;

@@ -1,6 +1,6 @@
 /**
- * Holes in recordings become events. The truth is the run's `gaps` file, written by whoever noticed; here it is compared with what the
- * journal has, so that a hole is told once, whichever daemon lives to tell it, and on a full disk later.
+ * Turns gaps in recordings into events. The source of truth is the run's `gaps` file, which is written by whoever noticed the gap. It is compared
+ * with the journal, so that each gap gets one event, whichever daemon writes it; on a full disk, later.
  */
 import type { EventData } from "@holdfast/contract";
 import { describe, type Gap, type Home, log, readGaps, runDirectory } from "@holdfast/platform";
@@ -8,15 +8,15 @@ import { DAEMON } from "../access/principal.ts";
 import { type RunId, runMarker } from "../host/host.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
 
-/** More holes than a session can have: one for each time a disk filled up. */
+/** More gaps than a session can have: one for each time a disk filled up. */
 const MOST_GAPS = 100_000;
 
 export class RecordingGaps {
   readonly #home: Home;
   readonly #journal: Journal;
-  /** Offsets of the holes of each run that are in the journal, once they have been asked for. */
+  /** For each run, the offsets of gaps that are in the journal; read on first use. */
   readonly #told = new Map<string, Set<number>>();
-  /** Runs with holes that the journal could not take. */
+  /** Runs with gaps that the journal could not take. */
   readonly #untold = new Map<string, RunId>();
 
   constructor(options: { home: Home; journal: Journal }) {
@@ -36,12 +36,12 @@ export class RecordingGaps {
     }
   }
 
-  /** What could not be told before. */
+  /** Retries gaps whose write failed. */
   tellAgain(): void {
     for (const run of this.#untold.values()) this.tell(run);
   }
 
-  /** Holes that the run's file has and the journal has not. */
+  /** Gaps that the run's file has and the journal does not. */
   untold(run: RunId): (Draft & { type: "recording.gap" })[] {
     const gaps = readGaps(runDirectory(this.#home, run.session, run.run));
     if (gaps.length === 0) return [];
@@ -55,14 +55,14 @@ export class RecordingGaps {
       });
   }
 
-  /** Every hole of a run, in order: those of its file, and of events whose line in the file is lost. */
+  /** All gaps of a run, in order: from its file, and from events whose line in the file is lost. */
   all(run: RunId): Gap[] {
     const gaps = new Map(this.#events(run).map((gap) => [gap.offset, gap]));
     for (const gap of readGaps(runDirectory(this.#home, run.session, run.run))) gaps.set(gap.offset, gap);
     return [...gaps.values()].sort((a, b) => a.offset - b.offset);
   }
 
-  /** The run has ended, and all of it is told. */
+  /** Called when the run has ended and all its gaps are in the journal. */
   forget(run: RunId): void {
     this.#told.delete(runMarker(run));
     this.#untold.delete(runMarker(run));

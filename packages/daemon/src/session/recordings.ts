@@ -1,4 +1,4 @@
-/** What the runs of a session have shown: where it is kept, and when it came. */
+/** Recordings of a session's runs: their bytes, times and gaps. */
 import { HoldfastError, hasEnded } from "@holdfast/contract";
 import { type Home, runDirectory } from "@holdfast/platform";
 import type { RunId } from "../host/host.ts";
@@ -23,7 +23,7 @@ export class Recordings {
 
   of(ref: string, options: { run?: number | undefined; since?: number | undefined; from?: number | undefined }) {
     const { record, run, recording } = this.#recorded(ref, options.run);
-    // Of a live run, those that have been read before.
+    // For a live run, reuse the times that have been read before.
     const times = this.#lifecycle.watchOf(run)?.times ?? new Times(recording.directory);
     const begins = recording.next(options.from ?? 0);
     return {
@@ -47,7 +47,7 @@ export class Recordings {
     return { ...page, samples: samples.map(({ at, offset, size, step }) => ({ at, offset, ...size, ...(step ? { stepMs: step } : {}) })) };
   }
 
-  /** Raw output from an offset, or all that is kept; with `follow` until the run has ended, with `untilGap` until a hole from there on. */
+  /** Raw output from an offset, or all that is kept; with `follow` until the run has ended, with `untilGap` until the first gap from there on. */
   output(
     ref: string,
     options: {

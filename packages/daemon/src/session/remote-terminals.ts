@@ -1,9 +1,9 @@
 /**
- * Terminals for those who cannot reach a session's keeper themselves: somebody with a token, another user, another machine. The daemon is the client
- * in their place, and all it does there it does as their principal.
+ * Terminals for people who cannot reach a session's keeper themselves: somebody with a token, another user, another machine. The daemon is the client
+ * in their place, and acts as their principal.
  *
- * What they type passes the daemon before any host sees it. Bytes of one who may not type stop here. The keys that are ours are read here, and
- * act on this terminal alone. Going to the next session opens that one on the same wire, with every check of the first.
+ * Input passes the daemon before any host sees it. The bytes of a principal that may not type stop here. Holdfast's own keys are read here and act on
+ * this terminal alone. The key for the next session opens that session on the same connection, with every check of the first.
  */
 import type { Duplex } from "node:stream";
 import {
@@ -29,10 +29,10 @@ import { KeyReader } from "./key-reader.ts";
 import type { Moving } from "./moving.ts";
 import type { Terminals } from "./terminals.ts";
 
-/** How long a token that was revoked may still be at a terminal. */
+/** How long a terminal may stay open after its token was revoked. */
 const VALID_MS = 2000;
 
-/** A form of a key that the network cut has come whole by then; a lone Escape may wait so long unnoticed. */
+/** A key sequence that the network split is complete by then; a lone Escape can wait this long unnoticed. */
 const FORM_MS = 60;
 
 interface Comer {
@@ -61,7 +61,7 @@ export class RemoteTerminals {
     this.#deps = deps;
   }
 
-  /** What to do with the wire once it is theirs. */
+  /** Returns a function that takes over the connection. */
   async open(ref: string, who: Comer): Promise<(wire: Duplex) => void> {
     const plan = await planFor(this.#deps, ref, who);
     return (wire) => new RemoteTerminal(this.#deps, { wire, who }).begin(plan);
@@ -82,7 +82,7 @@ class RemoteTerminal {
   #drives = false;
   #waiting = 0;
   #isGoing = false;
-  /** One after the other: a backend is whole before it is replaced. */
+  /** Runs tasks one at a time: a backend is complete before it is replaced. */
   #last: Promise<unknown> = Promise.resolve();
   #flush: NodeJS.Timeout | undefined;
 
@@ -102,12 +102,12 @@ class RemoteTerminal {
       this.#closeBackend();
     });
     wire.on("error", () => wire.destroy());
-    // Who has hung up hears nothing any more.
+    // A client that has hung up hears nothing any more.
     wire.on("end", () => wire.destroy());
     this.#take(plan);
     const reader = new FrameReader(LONGEST_TYPED);
     wire.on("data", (chunk: Buffer) => {
-      // A client's nonsense ends its own wire.
+      // Invalid input from a client ends only its own connection.
       try {
         for (const { type, payload } of reader.push(chunk)) this.#hear(type, payload);
       } catch {
@@ -143,7 +143,7 @@ class RemoteTerminal {
     if (this.#keys.holds) this.#flush = setTimeout(() => this.#pass(this.#keys.flush()), FORM_MS);
   }
 
-  /** While a session is being opened, what is typed waits for it, up to a limit. */
+  /** Input waits, up to a limit, while a session is being opened. */
   #pass(bytes: Uint8Array): void {
     if (bytes.length === 0 || !this.#size) return;
     if (this.#backend) {
@@ -158,13 +158,13 @@ class RemoteTerminal {
     });
   }
 
-  /** Asked each time: control may have gone to another, the token may be revoked, or the session may wait for an approval by now. */
+  /** Checked each time: by now another person may have control, the token may be revoked, or the session may wait for an approval. */
   #write(bytes: Uint8Array): void {
     const session = this.#plan?.session.id;
     if (session && this.#drives && this.#deps.rights.mayType(this.#who.actor, session)) this.#backend?.write(bytes);
   }
 
-  /** A key that repeats goes on once at a time. */
+  /** A repeated key moves to the next session one step at a time. */
   #goOn(): void {
     if (this.#isGoing) return;
     this.#isGoing = true;
@@ -181,7 +181,7 @@ class RemoteTerminal {
     try {
       await this.#show(this.#deps.moving.next(this.#who.actor, current, { chats: false }).id, this.#who);
     } catch (error) {
-      // The key must not throw anybody out.
+      // The key must not disconnect anybody.
       if (!(error instanceof HoldfastError)) throw error;
       this.#say({ t: "notice", text: error.message });
     }
@@ -226,7 +226,7 @@ class RemoteTerminal {
       const readOnly = plan.role === "observer";
       return openHolder({ socket: plan.socket, pid: -++count, readOnly, size }, listener);
     }
-    // It draws its own bar, which says what they may do.
+    // tmux draws its own status bar, which says what the person may do.
     this.#say({ t: "part", readOnly: false });
     return openTmux({ command: plan.command ?? [], env: minimalEnvironment(this.#deps.home), size }, listener);
   }
@@ -258,19 +258,19 @@ class RemoteTerminal {
   }
 }
 
-/** As whoever opened the terminal, each time. */
+/** Always acts as the principal that opened the terminal. */
 async function planFor({ terminals, rights }: Deps, ref: string, who: Comer): Promise<AttachPlan> {
   const { actor, scope, readOnly, take } = who;
   const plan = await terminals.attach(ref, { readOnly, take, from: null, remote: true, actor, scope });
   if (!rights.maySee(actor, plan.session.id)) throw new HoldfastError("forbidden", `${actor} may not see ${plan.session.name}`);
   if (plan.session.host !== "foreign") return plan;
-  // The user's own keys and windows are there: from it one gets to everything else in it.
+  // The user's own tmux keys and windows work there: it would give access to everything else in that tmux.
   throw new HoldfastError("not_in_reach", `${plan.session.name} runs in its user's own tmux, which others cannot attach to`, {
     hint: `read its screen: holdfast screen ${plan.session.name}; send a message: holdfast send ${plan.session.name}`,
   });
 }
 
-/** Without a pid of their own; who could not drive if they wanted to, never does by waiting. */
+/** Without a pid. A person who could not drive even a free session never becomes the driver by waiting. */
 function requestOf(plan: AttachPlan, { actor, readOnly, take, terminal, from }: Comer): AttachRequest {
   const onlyLooks = readOnly || (plan.role === "observer" && plan.driver === null);
   return { actor, run: plan.session.runs, readOnly: onlyLooks, take: take && !onlyLooks, client: { pid: 0, start: "", terminal, from } };

@@ -36,7 +36,7 @@ function open() {
   return { tell };
 }
 
-test("an answer and a failure are told once each, however often the file that tells them is taken", () => {
+test("an answer and a failure are recorded once each, however often their file is taken", () => {
   const { tell } = open();
   expect(tell({ reply: "done" })).toEqual([{ type: "session.replied", run: 1, turn: 1, toldAt: AT, reply: "done", cut: false }]);
   expect(tell({ reply: "done" })).toEqual([]);
@@ -47,7 +47,7 @@ test("an answer and a failure are told once each, however often the file that te
   expect(tell({ reply: "" })).toEqual([]);
 });
 
-test("of a very long answer the beginning is kept, whole characters of it, and it says so", () => {
+test("a very long answer is cut at a whole character, and marked as cut", () => {
   const { tell } = open();
   const [told] = tell({ reply: `${"x".repeat(LONGEST_REPLY - 1)}😀 and more` });
   expect(told).toMatchObject({ cut: true });

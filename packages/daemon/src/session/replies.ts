@@ -1,6 +1,6 @@
 /**
- * What an agent told at the end of a turn, as events for the transaction in which its words are taken: its answer, or why the turn failed.
- * Taken twice (a daemon that died before it could delete the hook's file) it is written once.
+ * Turns an agent's report at the end of a turn into events: its answer, or why the turn failed. They are written in the transaction that takes the
+ * signal. A signal that is taken twice (the daemon died before it deleted the hook's file) is written once.
  */
 import { LONGEST_REPLY } from "@holdfast/contract";
 import { DAEMON } from "../access/principal.ts";
@@ -10,7 +10,7 @@ import type { StatusFollower } from "./agent-status.ts";
 
 export function repliesFrom(turns: TurnQueries): StatusFollower {
   return ({ record, signal, changed }) => {
-    // What it wrote down is found in its transcript, and may not be its last word.
+    // Entries of its own files are in its transcript, and may not be its last answer.
     if (!signal || signal.written || (!signal.reply && !signal.failure)) return [];
     const { id: session, run } = record;
     const turn = record.turns + (changed?.turnBegan ? 1 : 0);
@@ -31,5 +31,5 @@ export function repliesFrom(turns: TurnQueries): StatusFollower {
   };
 }
 
-/** Some answer with a page of HTML. */
+/** Some failures contain a page of HTML. */
 const LONGEST_FAILURE = 2000;

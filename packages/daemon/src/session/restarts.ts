@@ -1,7 +1,7 @@
 /**
- * Restart policies: a run that ended by itself is followed by another, after a pause that doubles with each quick end. After too
- * many quick ends in a row there is no further one. When the next run is due is in the journal, so a daemon that dies meanwhile
- * changes nothing; and by a clock that nobody sets, so that a correction of the time neither skips a pause nor makes it a day.
+ * Restart policies: a run that ended on its own is followed by another, after a pause that doubles with each quick end. Too many quick ends in a row
+ * stop the restarts. The journal holds when the next run is due, so a daemon that dies meanwhile changes nothing. The pause is monotonic: a
+ * correction of the time neither skips it nor makes it a day.
  */
 import {
   type ErrorCode,
@@ -17,17 +17,17 @@ import { DAEMON } from "../access/principal.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 
-/** A run shorter than this counts as a quick end: it did not get anything done. */
+/** A run shorter than this counts as a quick end: it achieved nothing. */
 const QUICK_MS = 10_000;
 const MOST_QUICK_ENDS = 5;
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
-/** How long after there is room again a run that is due may wait. */
+/** Longest delay of a due run once disk space is back. */
 const NO_ROOM_MS = 2000;
-/** More than a session ever has: each takes somebody to start it again. */
+/** More than a session ever has: after each one a person has to start it again. */
 const MOST_ABANDONED = 10_000;
 
-/** What another try would not change. */
+/** Errors that another try would not change. */
 const GIVES_UP: Readonly<Partial<Record<ErrorCode, GivenUp>>> = { session_damaged: "damaged", budget_spent: "budget" };
 
 export class Restarts implements Disposable {
@@ -42,13 +42,13 @@ export class Restarts implements Disposable {
     this.#start = options.start;
   }
 
-  /** Takes up what was due when the last daemon ended, also what it had begun and not done. */
+  /** Arms the restarts that were due when the last daemon ended, including those that it had begun. */
   begin(cutShort: readonly SessionId[]): void {
     for (const { id } of this.#queries.restarting()) this.arm(id);
     for (const id of cutShort) this.#wait(id, 0);
   }
 
-  /** The first run of a session is not: whoever asked for it was told that it failed. */
+  /** Excludes the first run of a session: its requester was told that it failed. */
   isDue(record: SessionRecord): boolean {
     return record.restart !== "never" && record.run > 1 && !record.stopRequested && !this.#wasAbandoned(record.id, record.run);
   }
@@ -58,7 +58,7 @@ export class Restarts implements Disposable {
     this.#timers.clear();
   }
 
-  /** What follows from a run's end; written in the same transaction as the end itself, so that no crash comes between. */
+  /** Consequences of a run's end, written in the same transaction, so that no crash comes between. */
   after(record: SessionRecord, end: EventData<"session.ended">): Draft[] {
     const failed = end.cause !== "exited" || end.exit?.code !== 0;
     if (end.cause === "stopped" || record.restart === "never" || (record.restart === "on-failure" && !failed)) return [];
@@ -83,7 +83,7 @@ export class Restarts implements Disposable {
     this.#wait(session, Math.min(LONGEST_PAUSE_MS, Math.max(0, -since)));
   }
 
-  /** Somebody wants it to stay ended. */
+  /** Cancels the restart on request. */
   abandon(record: SessionRecord, actor: Principal): void {
     const quickEnds = this.#queries.quickEnds(record.id, { last: record.run, ms: QUICK_MS });
     this.#journal.append({ type: "session.restart_abandoned", actor, session: record.id, data: { why: "stopped", quickEnds } });
@@ -91,7 +91,7 @@ export class Restarts implements Disposable {
     this.#timers.delete(record.id);
   }
 
-  /** Decided before its end was found. */
+  /** True if the restart was cancelled before the run's end was found. */
   #wasAbandoned(session: SessionId, run: number): boolean {
     const abandoned = this.#journal.readAfter(0, MOST_ABANDONED, { session, types: ["session.restart_abandoned"] });
     return abandoned.some(({ data }) => data.run === run);
@@ -109,7 +109,7 @@ export class Restarts implements Disposable {
       await this.#start(session);
     } catch (error) {
       log(`session ${session}: the next run did not start: ${describe(error)}`);
-      // On a full disk it is still due.
+      // On a full disk the run stays due.
       if (unwritable(error)) return this.#wait(session, NO_ROOM_MS);
       const why = error instanceof HoldfastError ? GIVES_UP[error.code] : undefined;
       if (why) this.#journal.note({ type: "session.restart_abandoned", actor: DAEMON, session, data: { why, quickEnds: 0 } });

@@ -17,7 +17,7 @@ const REPORT: RestoreReport = {
 
 const named = (name: string) => ({ id: name as SessionId, name });
 
-test("a report says in whole sentences what happened, what is there, what is lost and what to do next", () => {
+test("a notice says in whole sentences what happened, what exists, what is lost and what to do next", () => {
   const sessions = { rebuilt: [named("a"), named("b")], removed: [named("c")], unreadable: ["dddddddddd"] };
   expect(noticeOf({ ...REPORT, sessions })).toEqual([
     "The journal's database was damaged (its write-ahead log is damaged: 1 transaction cannot be read) and was replaced. Running sessions were not touched.",
@@ -44,7 +44,7 @@ test.each<[Partial<RestoreReport>, string]>([
     { backup: null, seq: 0, lost: { until: null } },
     "There was no backup: sessions were rebuilt from their files alone, and their history is lost.",
   ],
-])("what is there and what is lost: %j", (how, says) => {
+])("a notice says what was kept and what is lost: %j", (how, says) => {
   const lines = noticeOf({ ...REPORT, ...how });
   expect(lines[1]).toMatch(new RegExp(`${says.replace(/[.]/g, "\\.")}$`));
   for (const line of lines) expect(line).toMatch(/^[A-Z].*\.$/);

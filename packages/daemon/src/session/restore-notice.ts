@@ -2,12 +2,12 @@ import { writeFileSync } from "node:fs";
 import type { RestoreReport } from "@holdfast/contract";
 import { counted, type Home } from "@holdfast/platform";
 
-/** For a person at their next command; the CLI shows it and takes it away. */
+/** Notice for a person's next command; the CLI shows it and deletes it. */
 export function writeNotice(home: Home, report: RestoreReport): void {
   writeFileSync(home.notice, `${noticeOf(report).join("\n")}\n`, { mode: 0o600 });
 }
 
-/** Whole sentences: what happened, what is there now, what is lost, what to do next. */
+/** Whole sentences: what happened, what exists now, what is lost, what to do next. */
 export function noticeOf(report: RestoreReport): string[] {
   const { rebuilt, removed, unreadable } = report.sessions;
   return [

@@ -13,7 +13,7 @@ const ACTOR = "user:tester" as Principal;
 const MINUTE = 60_000;
 const BEFORE = Date.parse("2026-01-01T00:00:00Z");
 
-/** A journal at a time of ours, of a machine that was on before. */
+/** A journal with the test's clock, of a machine that has been rebooted. */
 function machine() {
   const time = { now: BEFORE };
   const db = openDatabase(":memory:");
@@ -22,7 +22,7 @@ function machine() {
   const resumed: string[] = [];
   const daemon = (boot: string, { auto = false } = {}) => {
     journal.append({ type: "daemon.started", actor: ACTOR, session: null, data: { pid: 7, version: "0", node: "/node", boot } });
-    // A start that nobody lives to see the end of.
+    // A start whose end nobody survives to see.
     const resume = (id: string) => {
       resumed.push(id);
       return new Promise(() => {});
@@ -45,7 +45,7 @@ function machine() {
 
 const TERM = { code: null, signal: "SIGTERM" };
 
-test("what a shutdown ended by a signal is due, and not what somebody killed long before it, or what ended by itself", () => {
+test("sessions ended by a signal at shutdown are due; those killed long before, or ended on their own, are not", () => {
   const { time, daemon, ran } = machine();
   daemon("00000000")[Symbol.dispose]();
   ran("killed", TERM);
@@ -59,7 +59,7 @@ test("what a shutdown ended by a signal is due, and not what somebody killed lon
   expect(restoring.list().generations).toMatchObject([{ why: "reboot", sessions: [{ name: "down" }] }]);
 });
 
-test("of an adopted agent, of which nobody knows how it ended, it counts that it went together with everything else", () => {
+test("an adopted agent with an unknown exit is due if it ended together with everything else", () => {
   const { time, daemon, ran } = machine();
   const unknown = { code: null, signal: null };
   daemon("00000000")[Symbol.dispose]();
@@ -74,14 +74,14 @@ test("of an adopted agent, of which nobody knows how it ended, it counts that it
   expect(restoring.list().due.map(({ name }) => name)).toEqual(["down", "too"]);
 });
 
-test("when the first daemon of a boot dies before it says what is due, the next one does, however late", () => {
+test("if the first daemon of a boot dies before it records what is due, the next one does, however late", () => {
   const { time, daemon, ran } = machine();
   daemon("00000000")[Symbol.dispose]();
   ran("killed", TERM);
   time.now += 10 * MINUTE;
   ran("down", TERM);
   time.now += 60 * MINUTE;
-  // It has said that it began, and no more.
+  // This daemon records only that it started.
   daemon(boot())[Symbol.dispose]();
   time.now += 60 * MINUTE;
   using restoring = daemon(boot());
@@ -89,7 +89,7 @@ test("when the first daemon of a boot dies before it says what is due, the next 
   expect(restoring.list().due.map(({ name }) => name)).toEqual(["down"]);
 });
 
-test("a restore by itself that no daemon survives is left to a person after three tries", () => {
+test("an automatic restore that no daemon survives is left to a person after three attempts", () => {
   const { time, daemon, ran, resumed } = machine();
   daemon("00000000")[Symbol.dispose]();
   ran("down", TERM);
@@ -101,7 +101,7 @@ test("a restore by itself that no daemon survives is left to a person after thre
   }
 });
 
-test("what has not come back stays in the generation it was lost with, however many follow", () => {
+test("a session that is not restored stays in its generation, however many follow", () => {
   const { daemon, ran } = machine();
   daemon("00000000")[Symbol.dispose]();
   ran("first", TERM);

@@ -1,7 +1,7 @@
 /**
- * Brings back what ran when the machine, or what keeps sessions, went down. What was lost at one time is a generation: written down once, with
- * the conversation each was in, and kept whatever a restore makes of it. A session is due until a later run of it has shown that it is back; so a
- * restore can be run again, and tries only what is missing.
+ * Restores sessions that were lost when the machine or their keeper went down. Sessions lost at the same time form a generation: it is recorded once,
+ * with the conversation of each session, and kept whatever a restore does. A session is due until a later run has shown that it is back, so a restore
+ * can be repeated and tries only what is missing.
  */
 import { availableParallelism } from "node:os";
 import type { DatabaseSync } from "node:sqlite";
@@ -28,17 +28,17 @@ const TOGETHER_MS = 500;
 /** How long an agent may take to show anything: some take half a minute on a busy machine. */
 const SHOWS_MS = 60_000;
 
-/** Starts at once: an agent takes a core for a while, and then is waited for until it shows something. */
+/** Concurrent starts: an agent needs a core for a while, and is then waited for until it shows something. */
 const AT_ONCE = Math.min(16, Math.max(4, 2 * availableParallelism()));
 
-/** So often the daemon tries by itself, within this time, before it leaves it to a person. */
+/** Automatic attempts within this time, before the daemon leaves the rest to a person. */
 const MOST_TRIES = 3;
 const TRIES_WITHIN_MS = 10 * 60_000;
 
-/** How long before the machine went down a program may have ended by its hand. */
+/** Longest time before the machine went down in which a signal counts as part of the shutdown. */
 const SHUTDOWN_MS = 120_000;
 
-/** The same of a program of which nobody knows how it ended. */
+/** The same for a program whose exit is unknown. */
 const TOGETHER_AT_SHUTDOWN_MS = 10_000;
 
 const GO_ON = "Your work was interrupted: the process that kept you running ended. Check what is already done, and continue with the rest.";
@@ -98,7 +98,7 @@ export class Restoring implements Disposable {
     const tried = planned.filter(({ outcome }) => outcome === "would");
     this.#running = true;
     try {
-      // Before the first start: a daemon, or a machine, that does not survive them has tried all the same.
+      // Before the first start: an attempt that the daemon or the machine does not survive counts too.
       if (tried.length > 0) {
         const sessions = tried.map(({ id }) => id);
         this.#journal.append({ type: "restore.started", actor: how.actor, session: null, data: { generation, auto, sessions } });
@@ -143,7 +143,7 @@ export class Restoring implements Disposable {
     });
   }
 
-  /** Lost, and not running. */
+  /** Lost sessions that are not running. */
   #due(): SessionRecord[] {
     return this.#queries.lost().filter(({ status }) => hasEnded(status));
   }
@@ -201,7 +201,7 @@ export class Restoring implements Disposable {
       }
       const hint = `attach to it: holdfast attach ${record.name}`;
       const asks = now.standing?.attention?.for;
-      // Before it has read anything of its conversation.
+      // The agent has not read its conversation yet.
       if (asks === "login" || asks === "trust")
         return {
           ...item,
@@ -224,7 +224,7 @@ export class Restoring implements Disposable {
     }
   }
 
-  /** What was in the middle of a turn when the machine stopped is told to go on. */
+  /** Tells an agent that was interrupted in a turn to continue. */
   #goOn({ id, kind }: SessionRecord, actor: Principal): void {
     if (kind !== "conversation") return;
     const last = this.#journal.readAfter(0, 100_000, { session: id, types: ["turn.ended"] }).at(-1);
@@ -233,12 +233,12 @@ export class Restoring implements Disposable {
     this.#journal.append({ type: "message.queued", actor, session: id, data });
   }
 
-  /** Of the shutdown before this boot, whichever daemon of it comes to say so: one that died before it did leaves it to the next. */
+  /** Records the shutdown before this boot. If a daemon dies before it does so, the next one does. */
   #noteShutdown(): void {
     const boot = bootId();
     if (boot === null) return;
     const before = this.#queries.ended().filter(({ pidStart }) => pidStart !== null && !pidStart.startsWith(`${boot}-`));
-    // Asked only where there may be something: it reads all events since the boot.
+    // Ask only if there may be something: it reads all events since the boot.
     const mayBe = before.some((record) => endedByShutdown(record, { boot, lastSeen: Number.NEGATIVE_INFINITY }));
     const last = mayBe ? this.#journal.lastBefore(boot) : undefined;
     if (!last) return;
@@ -248,7 +248,7 @@ export class Restoring implements Disposable {
     if (due.length > 0) this.#journal.append(...due);
   }
 
-  /** What was lost and is in no generation yet becomes one. */
+  /** Records lost sessions that are in no generation yet as a new one. */
   #record(): void {
     const generations = readGenerations(this.#db);
     const known = new Set(generations.flatMap(({ sessions }) => sessions.map(({ id, run }) => `${id}-${run}`)));
@@ -296,17 +296,17 @@ function repeatHint({ name }: SessionRecord): string {
   return `to repeat it: holdfast stop ${name}; holdfast resume ${name} --repeat-prompt; to send another message: holdfast send ${name} TEXT`;
 }
 
-/** What a session was in when it was lost, where that is not what it would go on with by itself. */
+/** The conversation at the time of the loss, if a resume would not choose it anyway. */
 function ofThen(record: SessionRecord, conversation: string | null): string | undefined {
   return conversation === null || conversation === record.conversation ? undefined : conversation;
 }
 
-/** Killed as everything is when a machine goes down in order, and not by somebody who wanted it ended. */
+/** True if an orderly shutdown of the machine killed the session, not a person who wanted it to end. */
 export function endedByShutdown(record: SessionRecord, at: { boot: string; lastSeen: number }): boolean {
   const { pidStart, endedAt, exit, cause, lostRun, restartAt, host } = record;
   if (pidStart === null || pidStart.startsWith(`${at.boot}-`) || endedAt === null) return false;
   if (lostRun !== null || restartAt !== null || cause !== "exited" || at.lastSeen - Date.parse(endedAt) > SHUTDOWN_MS) return false;
-  // Nobody knows how one that was adopted has ended: together with everything else is no accident.
+  // The exit of an adopted agent is unknown; an end together with everything else is no accident.
   if (host === "foreign") return at.lastSeen - Date.parse(endedAt) <= TOGETHER_AT_SHUTDOWN_MS;
   return ["SIGTERM", "SIGHUP", "SIGKILL"].includes(exit?.signal ?? "") || [129, 137, 143].includes(exit?.code ?? -1);
 }

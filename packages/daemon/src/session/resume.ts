@@ -1,21 +1,21 @@
-/** What a session that has ended goes on with. */
+/** Chooses the conversation that an ended session continues. */
 import { HoldfastError, isRunning } from "@holdfast/contract";
 import { counted, isSameProcess } from "@holdfast/platform";
 import type { Profile } from "../agent/profile.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
 import { conversationWithTurns } from "./turns.ts";
 
-/** Null: it begins anew. Throws where what was asked for is not there to go on with. */
+/** Null: a new conversation begins. Throws if the requested conversation does not exist. */
 export function conversationToResume(
   record: SessionRecord,
   profile: Profile | undefined,
   how: {
     fresh: boolean;
     conversation?: string | undefined;
-    /** Only one that it is known to have had. */
+    /** True if only a conversation that the session is known to have had is allowed. */
     onlyKnown: boolean;
     kept(): number | null;
-    /** Of a session that speaks a protocol: the conversation that its transcripts say was opened last. */
+    /** For a session that uses a protocol: the last opened conversation, according to its transcripts. */
     opened(): string | null;
   },
 ): string | null {
@@ -33,7 +33,7 @@ export function conversationToResume(
   if (conversation !== undefined) {
     const known = record.conversations.filter(({ id }) => id.startsWith(conversation));
     if (known.length === 1 && known[0]) return known[0].id;
-    // Which one an adopted agent had, its user may know better; a session could name one that it cannot reach.
+    // The user may know best which conversation an adopted agent had; a session could name one that it cannot reach.
     if (known.length === 0 && !onlyKnown && record.host === "foreign" && /^\w[\w.-]{7,199}$/.test(conversation)) return conversation;
     throw new HoldfastError(
       "conversation_unknown",
@@ -47,7 +47,7 @@ export function conversationToResume(
   if (record.kind === "shell") return null;
   if (record.conversation !== null) return conversationWithTurns(record, { profile, kept: kept() });
   if (record.turns === 0 && record.host !== "foreign") return null;
-  // Its words are in the transcript before its agent opens one: without one, the agent was told nothing.
+  // Prompts are in the transcript before the agent opens a conversation: if none was opened, the agent got no prompt.
   if (record.kind === "conversation") return opened();
   const turns = record.host === "foreign" ? "ran before it was adopted" : `had ${counted(record.turns, "turn")}`;
   throw new HoldfastError("conversation_unknown", `${name} ${turns}, but its conversation is not known`, {

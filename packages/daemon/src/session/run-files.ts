@@ -1,6 +1,6 @@
 /**
- * The files a run is started from. `spec.json` and `env` (0600) belong to the session and stay for its next runs; `launch`, which
- * puts environment and program together, belongs to one run.
+ * The files that a run is started from. `spec.json` and `env` (0600) belong to the session and stay for its next runs; `launch`, which combines
+ * environment and program, belongs to one run.
  */
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -39,7 +39,7 @@ export interface Spec {
   cwd: string;
   command: string[];
   umask: number;
-  /** What only a lost journal needs again; older files do not have them. */
+  /** Needed only after the journal is lost; older files do not have them. */
   owner?: string;
   handover?: { by: string; from: string; note: string | null };
   createdAt?: string;
@@ -47,27 +47,27 @@ export interface Spec {
   recordingLimitBytes?: number;
   memoryLimitBytes?: number | null;
   budget?: Budget;
-  /** Those it is in. */
+  /** The groups that it is in. */
   groups?: string[];
-  /** The session that started it; missing in the specs of the first versions. */
+  /** The session that started it; missing in specs of the first versions. */
   parent?: SessionId | null;
   report?: boolean;
-  /** `command` in its parts, and the conversation that its agent was given; missing in the specs of the first versions. */
+  /** The parts of `command`, and the conversation that its agent got; missing in specs of the first versions. */
   asked?: Asked;
   conversation?: string | null;
-  /** All that it has had. */
+  /** All conversations that it has had. */
   conversations?: string[];
-  /** It was started without a person attached. */
+  /** Set if it was started without a person attached. */
   background?: true;
-  /** It was recorded without being started. */
+  /** Set if it was created without being started. */
   start?: false;
-  /** Whose conversation it carries on, and the copy of that, where one was made before it was started. */
+  /** The original of a fork, and the copied conversation, if one was made before the start. */
   forkedFrom?: ForkedFrom & { copy: string | null };
-  /** What its agent is told to be, with the first words to it. */
+  /** The agent's role, sent with its first prompt. */
   instructions?: string;
-  /** Of a conversation: what it is to begin with. */
+  /** Options that a conversation starts with. */
   chat?: { mode: string | null; model: string | null; tools?: readonly string[] };
-  /** Where it works, and what its runs get to know of that. */
+  /** Its workspace, and the variables about it that its runs get. */
   workspace?: { id: WorkspaceId; env: Record<string, string> } | undefined;
 }
 
@@ -78,15 +78,15 @@ export function writeSessionFiles(home: Home, spec: Spec, env: Record<string, st
   writeFileAtomic(join(directory, "env"), `${JSON.stringify(env)}\n`);
 }
 
-/** In a run's directory, for as long as its program was not executed: what it was to be told first, it has not heard. */
+/** Exists in a run's directory until the program is executed: until then the program has not received its first prompt. */
 const PENDING = "prompt.pending";
 
-/** Whether a run was to be handed the first prompt and its program was never executed. */
+/** True if a run was to get the first prompt, but its program was never executed. */
 export function isPromptPending(home: Home, run: RunId): boolean {
   return existsSync(join(runDirectory(home, run.session, run.run), PENDING));
 }
 
-/** Makes the run's directory with its launch file and the token of the run; answers the directory, and what the run is known by. */
+/** Creates the run's directory with its launch file and token; returns the directory and the run's identity. */
 export function writeLaunch(
   home: Home,
   run: RunId,
@@ -101,7 +101,7 @@ export function writeLaunch(
     HOLDFAST_TOKEN: newRunToken(home, run),
   };
   const minimal = minimalEnvironment(home);
-  // A server that finds no daemon starts one, as this one was.
+  // An MCP server that finds no daemon starts one in the same way.
   const identity = { ...minimal, ...ours };
   const inherited = Object.keys(minimal);
   const path = join(directory, "launch");
@@ -119,7 +119,7 @@ export function writeLaunch(
   return { directory, identity };
 }
 
-/** Its hooks, its servers, its conversation and its first prompt go on its command line. */
+/** Hooks, servers, conversation and first prompt are passed on the command line. */
 function onTerminal(
   asked: Asked,
   what: {
@@ -138,7 +138,7 @@ function onTerminal(
   return { command, env: { ...hooks.env, ...mcp.env } };
 }
 
-/** All of that is told in its protocol; an agent of ours has its order, and what was said before is in the transcripts of the session's runs. */
+/** The protocol carries all of that. An agent of ours gets an order file; earlier dialogue is in the transcripts of the session's runs. */
 function inConversation({
   spec: { command, chat },
   profile,
@@ -156,7 +156,7 @@ function inConversation({
   return { command: [...command, order], env: { [TRANSCRIPTS]: dirname(directory) } };
 }
 
-/** The run has ended: what it was started from holds secrets, and its token is good for nothing. A read-only home keeps them. */
+/** Called when the run has ended: its launch files hold secrets, and its token is useless. A read-only home keeps them. */
 export function removeLaunch(home: Home, run: RunId): void {
   try {
     rmSync(join(runDirectory(home, run.session, run.run), "launch"), { force: true });
@@ -170,7 +170,7 @@ export function removeLaunch(home: Home, run: RunId): void {
   }
 }
 
-/** What a session was started with; a file that is damaged or gone is said, not guessed. */
+/** The files that a session was started with; throws if one is damaged or missing. */
 export function readSessionFiles(home: Home, session: SessionId): { spec: Spec; env: Record<string, string> } {
   const directory = join(home.sessions, session);
   const spec = readSpec(home, session);
@@ -183,7 +183,7 @@ export function readSessionFiles(home: Home, session: SessionId): { spec: Spec; 
   return { spec, env };
 }
 
-/** Undefined when the file is damaged or missing. */
+/** Undefined if the file is damaged or missing. */
 export function readSpec(home: Home, session: SessionId): Spec | undefined {
   const spec = readJsonFile(join(home.sessions, session, "spec.json")) as Spec | undefined;
   const isWhole =
@@ -194,7 +194,7 @@ export function readSpec(home: Home, session: SessionId): Spec | undefined {
   return isWhole ? spec : undefined;
 }
 
-/** What a lost journal would have to find again. */
+/** Saves what would be needed after the journal is lost. */
 export function amendSpec(
   home: Home,
   session: SessionId,
@@ -208,7 +208,7 @@ export function amendSpec(
   writeFileAtomic(join(home.sessions, session, "spec.json"), `${JSON.stringify({ ...spec, ...more, conversations }, null, 2)}\n`);
 }
 
-/** What was chosen for a conversation is what its next runs begin with. */
+/** Saves a conversation's chosen mode and model for its next runs. */
 export function keepChoice(
   home: Home,
   session: SessionId,
@@ -220,13 +220,13 @@ export function keepChoice(
   writeFileAtomic(join(home.sessions, session, "spec.json"), `${JSON.stringify({ ...spec, chat }, null, 2)}\n`);
 }
 
-/** For the session's next runs. Like the rest of its environment it is in a file of the user's alone, and never in the journal. */
+/** For the session's next runs. Like the rest of its environment, this is in a file that only the user can read, and never in the journal. */
 export function amendEnvironment(home: Home, session: SessionId, more: Readonly<Record<string, string>>): void {
   const { env } = readSessionFiles(home, session);
   writeFileAtomic(join(home.sessions, session, "env"), `${JSON.stringify({ ...env, ...more })}\n`);
 }
 
-/** Undefined when the file is damaged or missing. */
+/** Undefined if the file is damaged or missing. */
 export function readEnvironment(home: Home, session: SessionId): Record<string, string> | undefined {
   try {
     const env = JSON.parse(readFileSync(join(home.sessions, session, "env"), "utf8")) as unknown;

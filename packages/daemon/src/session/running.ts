@@ -6,7 +6,7 @@ export function runOf(record: Pick<SessionRecord, "id" | "run">): RunId {
   return { session: record.id, run: record.run };
 }
 
-/** The session that is meant, where it has not ended. */
+/** Resolves a session; throws if it is not running. */
 export function runningOne(queries: SessionQueries, ref: string): SessionRecord {
   const record = queries.resolve(ref);
   if (isRunning(record.status)) return record;

@@ -68,13 +68,13 @@ import { conversationsOf, conversationWithTurns, turnsOf } from "./turns.ts";
 import { RecentUsage } from "./usage.ts";
 import { viewOf } from "./view.ts";
 
-/** Of processes that a removed session left behind, before they are killed. */
+/** Grace period for processes that a removed session left behind. */
 const REMOVE_GRACE_MS = 5000;
 
 type SpawnOrder = { actor: Principal; parent?: SessionId | null; fork?: ForkOrder } & Pick<CreateRequest, "tournament" | "copyOf">;
 
 export class Sessions {
-  /** By the ids that were asked for. */
+  /** Starts in progress, by the requested id. */
   readonly #spawning = new Map<
     SessionId,
     { spawning: Promise<Session & { notes: string[] }>; actor: Principal; parent: SessionId | null }
@@ -116,13 +116,13 @@ export class Sessions {
     profiles: Profiles;
     reserve: Reserve;
     programs: string;
-    /** The words that run the CLI. */
+    /** The command line of the CLI. */
     cli: readonly string[];
     keys: ClientKeys;
     recordingLimit: number;
-    /** Of agents, where nothing else is asked for. */
+    /** The default budget of agents. */
     budget: Budget;
-    /** What agents begin with where no person is attached. */
+    /** Defaults for agents that start without a person attached. */
     background?: Background;
     missingHost(host: HostName): HoldfastError;
   }) {
@@ -179,7 +179,7 @@ export class Sessions {
     return { ...this.#view(record, usage), ...this.#leftOf(record) };
   }
 
-  /** Without what its processes take, which has to be asked of each process of the machine. */
+  /** Without resource usage, which needs a look at every process of the machine. */
   brief(ref: string): Session {
     return this.#view(this.#queries.resolve(ref));
   }
@@ -189,14 +189,14 @@ export class Sessions {
     return { session: { ...this.#view(record), ...this.#leftOf(record) }, explanation: this.#status.explain(record) };
   }
 
-  /** Throws what a start in a new worktree would be refused for, before anything is made. */
+  /** Throws what a start in a new worktree would refuse, before anything is created. */
   checkNew(request: SpawnRequest): void {
     nameOf(request, (name) => this.isTaken(name), this.#holder);
     checkStart({ ...request, worktree: { setup: true } }, { profiles: this.#profiles, programs: this.#programs });
     if (request.prompt !== undefined) promptWords(this.#profiles.get(request.agent), request.prompt);
   }
 
-  /** Throws what `spawn` would be refused for, and makes nothing. */
+  /** Throws what `spawn` would refuse, and creates nothing. */
   async check(request: SpawnRequest, actor: Principal): Promise<{ repository: string | null; branch: string | null }> {
     this.#host(request.chat ? "native" : (request.host ?? this.#usualHost));
     this.#memberships?.check(request.groups ?? [], { parent: null });
@@ -209,8 +209,8 @@ export class Sessions {
   }
 
   /**
-   * `parent`: the session that asks for it, where one does. `notes`: of a workspace that was made for it. Asked twice with the same id, it is the
-   * same session: also where the daemon that was asked first died over it.
+   * `parent`: the session that asks, if one does. `notes`: those of a workspace that was created for it. Two requests with the same id give the same
+   * session, even if the daemon died during the first.
    */
   async spawn(request: SpawnRequest, how: SpawnOrder): Promise<Session & { notes: string[] }> {
     const { id } = request;
@@ -219,7 +219,7 @@ export class Sessions {
     const underWay = this.#spawning.get(id);
     const known = this.#queries.get(id);
     const asked = underWay ?? (known && { actor: known.owner, parent: known.parent });
-    // What was begun by somebody else is not theirs to hear of, nor to be written over.
+    // A principal must not see or overwrite what another one started.
     const isOthers = asked ? asked.actor !== actor || asked.parent !== parent : this.isTaken(id) || this.#hasPast(id);
     if (isOthers) throw new HoldfastError("usage", `${id} is the id or the name of another session`, { hint: "omit it: one is generated" });
     if (underWay) return underWay.spawning;
@@ -228,7 +228,7 @@ export class Sessions {
     return spawning;
   }
 
-  /** A session that was removed is still in the journal: under its id a new one would have all that is told of it. */
+  /** A removed session is still in the journal: a new session with its id would inherit its events. */
   #hasPast(id: SessionId): boolean {
     return this.#journal.readAfter(0, 1, { session: id }).length > 0;
   }
@@ -259,7 +259,7 @@ export class Sessions {
       const notes = [...(place.isNew ? (place.workspace?.notes ?? []) : []), ...shared];
       return { ...session, notes };
     } catch (error) {
-      // Of a session that never was, nothing stays; of one that was recorded, all. Another may have begun to work there during the set-up.
+      // If no session was recorded, its copy is removed; if one was, everything stays. Another session may have started in the workspace meanwhile.
       if (!this.#queries.byName(name)) await copied?.undo().catch((left: unknown) => log(`the copy ${copied?.id}: ${describe(left)}`));
       if (place.isNew && place.workspace && this.#queries.inWorkspace(place.workspace.id).length === 0)
         await this.#workspaces.discardNew(place.workspace, actor);
@@ -340,8 +340,8 @@ export class Sessions {
   }
 
   /**
-   * What follows the first words ever that are said to its agent: its role, who is in its groups, and where the Working Context is, or to what remembers
-   * another directory, where it works now. Null: it was told, or is not to be.
+   * Notes that follow the agent's first message: its role, its groups and the Working Context; or, for a fork, its new directory. Null if it already
+   * got them, or should not get any.
    */
   firstPointer(record: SessionRecord, words: string): string | null {
     const { id, turns, cwd, forkedFrom } = record;
@@ -357,18 +357,18 @@ export class Sessions {
   /** The session that has a name. */
   readonly #holder = (name: string) => this.#queries.byName(name);
 
-  /** What tells an agent its role; null: it has none. */
+  /** The note that tells an agent its role; null if it has none. */
   roleOf(id: SessionId): string | null {
     return roleIn(readSpec(this.#home, id)?.instructions);
   }
 
-  /** The next run of a session that has ended, with what it was started with, as its policy wants it. */
+  /** Starts the next run of an ended session, with its original options, as its restart policy demands. */
   async restart(id: SessionId): Promise<Session> {
     const before = this.#queries.resolve(id);
-    // The policy wants one that runs and can be reached.
+    // The policy demands a run that can be reached.
     if (hasEnded(before.status)) await this.#survivors.endProgram(before);
     const record = this.#queries.resolve(id);
-    // One that a daemon's death kept from starting is the next run itself.
+    // A run that did not start because a daemon died is itself the next run.
     const isCreated = this.#lifecycle.isCutShort(record);
     if (!isCreated && !hasEnded(record.status)) throw new HoldfastError("session_running", `${record.name} is running`);
     const refusal = this.#accounts?.refusal(record, record.budget);
@@ -383,7 +383,7 @@ export class Sessions {
     return this.#view(this.#queries.resolve(id));
   }
 
-  /** The next run because somebody wants it. What it cannot go on with is not forgotten: it can be tried again. */
+  /** Starts the next run on request. A conversation that cannot be continued is kept, and can be tried again. */
   async resume(
     ref: string,
     how: {
@@ -391,10 +391,10 @@ export class Sessions {
       conversation?: string | undefined;
       why: "resume" | "restore";
       budget?: BudgetRequest | undefined;
-      /** Takes the place of variables of the same name, for this run and those after it. */
+      /** Replaces variables of the same name, for this run and later ones. */
       env?: Record<string, string> | undefined;
       repeatPrompt?: boolean;
-      /** Until it is up; without it nobody waits. */
+      /** How long to wait until the run is up; by default not at all. */
       waitMs?: number;
       actor: Principal;
     },
@@ -408,7 +408,7 @@ export class Sessions {
     if (record.restartAt !== null) this.restarts.abandon(record, how.actor);
     const why = record.status === "created" ? "start" : how.why;
     const { conversation, prompt } = await this.starting.next(this.#queries.resolve(record.id), { ...how, why, known, isCreated: false });
-    // One in which nothing was said is not gone on with, whatever is written down of it.
+    // A conversation without turns does not count as continued, whatever its record says.
     const isEmpty = record.kind === "conversation" && record.conversations.find(({ id }) => id === known)?.turns === 0;
     const goesOn = conversation && !isEmpty && ("resume" in conversation || "fork" in conversation);
     const resumed = goesOn ? "conversation" : record.kind === "shell" ? "command" : "fresh";
@@ -418,19 +418,19 @@ export class Sessions {
     return { ...this.#view(this.#queries.resolve(record.id)), ...(left ? { left } : {}), resumed, prompt, state, lines };
   }
 
-  /** Throws where the program of an ended session still runs: a second copy must not work beside it. Else what its runs left. */
+  /** Throws if the program of an ended session still runs: a second copy must not work beside it. Returns what its runs left running. */
   async #alone(record: SessionRecord): Promise<Pick<Session, "left">> {
     if (hasEnded(record.status)) await this.#survivors.refuse(record);
     return this.#leftOf(record);
   }
 
-  /** Of a session that has ended. */
+  /** Processes left by an ended session. */
   #leftOf(record: SessionRecord): Pick<Session, "left"> {
     const left = hasEnded(record.status) ? this.#survivors.list(record) : [];
     return left.length > 0 ? { left } : {};
   }
 
-  /** Which conversation a resume would go on with; null: it would begin anew. Throws what it would be refused for. */
+  /** The conversation that a resume would continue; null: a new one. Throws what a resume would refuse. */
   checkResume(record: SessionRecord, how: { fresh: boolean; conversation?: string | undefined; actor: Principal }): string | null {
     const profile = this.#profiles.find(record.agent);
     const known = conversationToResume(record, profile, {
@@ -460,7 +460,7 @@ export class Sessions {
     return isWithinReach(this.#queries, other, actor) ? other.name : "another session";
   }
 
-  /** Also of one that runs. */
+  /** Also for a running session. */
   setBudget(ref: string, { budget: asked, actor }: { budget: BudgetRequest; actor: Principal }): Session {
     const record = this.#queries.resolve(ref);
     const budget = changedBudget({ profile: this.#profiles.find(record.agent), kind: record.kind }, record.budget, asked);
@@ -469,20 +469,20 @@ export class Sessions {
     return this.#view(this.#queries.resolve(record.id));
   }
 
-  /** How many turns of its conversation the agent wrote down itself; null: that is not known. */
+  /** Number of turns of its conversation in the agent's own files; null if unknown. */
   #keptOf({ id, agent, conversation, cwd }: SessionRecord): number | null {
     const env = readEnvironment(this.#home, id);
     return conversation === null || !env ? null : turnsIn(this.#profiles.find(agent)?.transcript, { conversation, cwd, env });
   }
 
-  /** Throws where the next run would be over before it began. */
+  /** Throws if the budget would end the next run at once. */
   #changeBudget(record: SessionRecord, { budget: asked, actor }: { budget?: BudgetRequest | undefined; actor: Principal }): void {
     const budget = asked
       ? changedBudget({ profile: this.#profiles.find(record.agent), kind: record.kind }, record.budget, asked)
       : record.budget;
     const refusal = this.#accounts?.refusal(record, budget);
     if (refusal) throw refusal;
-    // What ended it was the budget of a session above it, which allows more now.
+    // The budget of a session above had ended it, and that one allows more now.
     const isOver = record.budgetExceeded?.of !== undefined;
     if (asked || isOver) this.#journal.append({ type: "budget.changed", actor, session: record.id, data: { budget: budget ?? {} } });
     if (asked) amendSpec(this.#home, record.id, { budget: budget ?? {} });
@@ -495,7 +495,7 @@ export class Sessions {
     if (this.isTaken(name)) throw nameTaken(name, this.#holder(name)?.status);
     this.#journal.append({ type: "session.renamed", actor: options.actor, session: record.id, data: { from: record.name, name } });
     amendSpec(this.#home, record.id, { name });
-    // Only what somebody who is attached reads at the bottom of the screen: not worth failing a rename that has happened.
+    // The title is only shown at the bottom of attached terminals: its failure must not fail a rename that has happened.
     if (isRunning(record.status))
       await this.#hosts
         .get(record.host)
@@ -505,8 +505,8 @@ export class Sessions {
   }
 
   /**
-   * Ends what its runs left, then removes it; `tree`: and all that descend from it, which must have ended. The fact first: files that outlive it are
-   * swept at the next start, a record without files would be a lie.
+   * Ends the remaining processes of a session, then removes it; `tree`: with all its descendants, which must have ended. The event comes first: files
+   * that outlive it are swept at the next start, while a record without files would be false.
    */
   async remove(ref: string, { actor, tree }: { actor: Principal; tree: boolean }): Promise<Session> {
     const { id } = this.#queries.resolve(ref);
@@ -515,13 +515,13 @@ export class Sessions {
     const doomed = tree ? family.toReversed() : family.filter((record) => record.id === id);
     const left = this.#survivors.among(doomed);
     for (const record of doomed) if (left.has(record.id)) await this.#survivors.end(record, { graceMs: REMOVE_GRACE_MS });
-    // Somebody may have started one of them meanwhile.
+    // One of them may have been started meanwhile.
     if (left.size > 0) this.#removable(id);
     for (const record of doomed) this.discard(record, { actor, why: "asked", bytes: bytesOfSession(this.#home, record.id).totalBytes });
     return view;
   }
 
-  /** The session and all that descend from it; throws where one of them runs. */
+  /** The session and all its descendants; throws if one of them runs. */
   #removable(id: SessionId): SessionRecord[] {
     const record = this.#queries.resolve(id);
     if (isRunning(record.status) || record.restartAt !== null) {
@@ -539,30 +539,30 @@ export class Sessions {
     });
   }
 
-  /** The one way in which a session goes, whoever wants it. */
+  /** The only way to remove a session, whoever asks. */
   discard(record: SessionRecord, { actor, why, bytes }: { actor: Principal; why: "asked" | "age" | "size"; bytes: number }): void {
     const removed = removal(this.#queries, record, { actor, why, bytes });
     try {
       this.#reserve.spend(() => this.#journal.append(...removed));
     } catch (error) {
       if (unwritable(error)?.code !== "disk_full") throw error;
-      // What is to be forgotten is what takes the room.
+      // The files to be removed are what fills the disk.
       for (let run = 1; run <= record.run; run++) new Recording(runDirectory(this.#home, record.id, run)).remove();
       this.#journal.append(...removed);
     }
     rmSync(join(this.#home.sessions, record.id), { recursive: true, force: true });
   }
 
-  /** Somebody has looked at it. Only the first look after an end is a fact worth keeping. */
+  /** Records that a person has viewed the session. Only the first view after an end is kept. */
   view(ref: string, actor: Principal): Session {
     const record = this.#queries.resolve(ref);
     const isUnseen = hasEnded(record.status) && record.restartAt === null && record.viewedAt === null;
-    // What an agent reads, no person has seen.
+    // A view by an agent is not a view by a person.
     if ((isUnseen || record.failure !== null) && !actor.startsWith("session:")) this.#noteView(record, actor);
     return this.#view(this.#queries.resolve(record.id));
   }
 
-  /** On a full disk it is not kept, and the session is not pruned for it; that is no reason not to show it. */
+  /** On a full disk the view is not recorded, and the session is not pruned because of it; it must still be shown. */
   #noteView(record: SessionRecord, actor: Principal): void {
     try {
       this.#journal.append({ type: "session.viewed", actor, session: record.id, data: { run: record.run } });
@@ -571,7 +571,7 @@ export class Sessions {
     }
   }
 
-  /** An id is taken too: a name wins over it, and a session called like another's id would be stopped in its place. */
+  /** An id counts as taken too: names win over ids, so a session named like another's id would be stopped in its place. */
   isTaken(name: string): boolean {
     return this.#queries.byName(name) !== undefined || this.#queries.get(name as SessionId) !== undefined;
   }
@@ -610,7 +610,7 @@ export class Sessions {
   }
 }
 
-/** That a file says so is one fact with its start: a later `apply` of it knows its own. */
+/** Written together with the start, so that a later `apply` of the file recognizes its own sessions. */
 function declared({ id, name, actor }: { id: SessionId; name: string; actor: Principal }, { plan }: SpawnRequest): Draft[] {
   if (plan === undefined) return [];
   const { file, said } = plan;
@@ -622,7 +622,7 @@ function forkedFromOf({ copy, ...from }: NonNullable<Spec["forkedFrom"]>): Forke
   return from;
 }
 
-/** Whoever stops a tree has seen all of it. */
+/** A stop of a tree must cover every session in it. */
 function refuseFromStopped(parent: SessionRecord | undefined): void {
   if (!parent?.stopRequested) return;
   throw new HoldfastError("session_ended", `${parent.name} is being stopped and cannot start sessions`, {
@@ -631,8 +631,8 @@ function refuseFromStopped(parent: SessionRecord | undefined): void {
 }
 
 /**
- * Of an ended run: it was to go on with a conversation, showed nothing that an agent shows, and gave up: the conversation was never kept, or is
- * gone. The next run begins a new one, or none would ever get further.
+ * True if an ended run was to continue a conversation, showed no sign of its agent and failed: the conversation was never saved, or is gone. The next
+ * run starts a new one; otherwise no run would ever get further.
  */
 function refusedToGoOn({ run, standing, exit }: SessionRecord): boolean {
   return run > 1 && standing === null && exit !== null && exit.code !== null && exit.code !== 0;

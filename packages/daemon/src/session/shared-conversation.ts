@@ -1,10 +1,10 @@
-/** Agents that keep one conversation for each directory: which of several sessions there it belongs to is not for us to guess. */
+/** For agents that keep one conversation per directory: which of several sessions there owns it must not be guessed. */
 import { HoldfastError, type Principal, type SessionId } from "@holdfast/contract";
 import { shellWord } from "@holdfast/platform/shell";
 import type { Profile } from "../agent/profile.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 
-/** Another session whose agent has, or may have, written over the conversation of this one. */
+/** Another session whose agent may have overwritten this one's conversation. */
 export function sharedWith(queries: SessionQueries, record: SessionRecord, profile: Profile | undefined): SessionRecord | undefined {
   if (!profile?.conversation?.perDirectory || record.conversation === null || record.startedAt === null) return undefined;
   const since = record.startedAt;
@@ -25,7 +25,7 @@ export function sharedNote({ agent }: SessionRecord, other: string): string {
   return `${agent} keeps one conversation per directory, and ${other} also works there: only the last one can be resumed; --worktree keeps them apart`;
 }
 
-/** A session hears no name of one that it cannot reach, and does not go on with what that said. */
+/** A session must not learn the name of a session out of its reach, nor continue that one's conversation. */
 export function isWithinReach(queries: SessionQueries, { id }: SessionRecord, actor: Principal): boolean {
   const own = /^session:(.+)$/.exec(actor)?.[1];
   return own === undefined || queries.descendants(own as SessionId).includes(id);

@@ -1,4 +1,4 @@
-/** Starting a run: its files, the fact, then its keeper. What cannot be started has ended, and says so. */
+/** Starts a run: its files, the event, then its keeper. A run that cannot be started is recorded as ended. */
 import { randomUUID } from "node:crypto";
 import {
   type EventData,
@@ -27,7 +27,7 @@ import { amendSpec, isPromptPending, readSessionFiles, removeLaunch, type Spec, 
 
 const DEFAULT_SIZE = { columns: 120, rows: 40 };
 
-/** `known`: the conversation it goes on with. `repeatPrompt`: somebody asked for the first prompt to be handed over again. */
+/** `known`: the conversation to continue. `repeatPrompt`: hand over the first prompt again, on request. */
 interface Next {
   why: EventData<"session.run_created">["why"];
   known: string | null;
@@ -74,12 +74,12 @@ export class Starting {
     this.#usualHost = options.usualHost;
   }
 
-  /** Is called with a session before the files of its next run are written. */
+  /** Registers a function that is called before the files of a session's next run are written. */
   prepareWith(prepare: (record: SessionRecord) => void): void {
     this.#prepare = prepare;
   }
 
-  /** Of one that runs elsewhere and has just been recorded. */
+  /** Starts tracking an adopted run. */
   adopted(session: SessionId, size: { columns: number; rows: number } | null): Promise<void> {
     const record = this.#queries.resolve(session);
     const directory = runDirectory(this.#home, session, 1);
@@ -111,15 +111,15 @@ export class Starting {
 
   #readyToStart(record: SessionRecord, { run, known, fresh = false, repeatPrompt = false }: Next & { run: RunId }) {
     try {
-      // What was adopted ran where it was; its next run is ours.
+      // An adopted run was on its user's host; the next run is on ours.
       const host = this.#hostOf(record.host === "foreign" ? this.#usualHost() : record.host);
       const { spec, env } = readSessionFiles(this.#home, record.id);
       const profile = this.#profiles.find(record.agent);
-      // Until it had a turn of its own.
+      // Only until the fork has had a turn of its own.
       const forked = spec.forkedFrom && !fresh && record.turns === 0 ? forkedOf(spec.forkedFrom, spec.cwd) : undefined;
       const isChat = record.kind === "conversation";
       const words = isChat || !spec.asked || repeatPrompt ? undefined : splitPrompt(profile, spec.asked.args);
-      // What was said with the user's own arguments, an earlier run was told.
+      // An earlier run already got the prompt in the user's own arguments.
       const args = words && this.#isHeard(record) ? words.args : spec.asked?.args;
       const again = spec.asked && { ...spec.asked, args: args ?? [] };
       const isOn = again && !isChat ? conversationFor(profile, again, { known, forked }, newIdFor(profile, spec.cwd, randomUUID)) : null;
@@ -134,13 +134,13 @@ export class Starting {
         : undefined;
       return { host, conversation, order, directory, prompt: fate, said: isChat ? first : null };
     } catch (error) {
-      // On a full disk it is tried again.
+      // On a full disk the start is tried again.
       if (!unwritable(error)) this.#lifecycle.giveUpStart(record.id);
       throw error;
     }
   }
 
-  /** A program is handed the first prompt once: whether an earlier run executed it is not for us to guess. Null: there is nothing to hand over. */
+  /** A program gets the first prompt once: whether an earlier run executed it must not be guessed. Null: there is nothing to hand over. */
   #fateOfPrompt(
     record: SessionRecord,
     of: { spec: Spec; profile: Profile | undefined; conversation: Conversation; repeatPrompt: boolean },
@@ -151,7 +151,7 @@ export class Starting {
       checkRepeat(record, { prompt, drops: conversation !== null && "resume" in conversation && profile?.conversation?.dropsPrompt });
       return "repeated";
     }
-    // In a conversation it is a message, which is said once however often its agent is started.
+    // In a conversation the prompt is a message, which is sent once however often its agent is started.
     if (record.kind === "conversation" || promptFor(prompt, conversation) === null) return null;
     return this.#isHeard(record) ? "withheld" : "given";
   }

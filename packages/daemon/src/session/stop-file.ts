@@ -1,6 +1,6 @@
 /**
- * That somebody stopped a run, in its own directory: a journal that loses its last events must not take a stopped run for one that
- * ended by itself, and start the next. That the file is there says it; what is in it is for people.
+ * Marks a stopped run in its own directory: a journal that lost its last events must not take it for a run that ended on its own, and restart it.
+ * Only the file's existence counts; its content is for people.
  */
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ export function hasStopFile(directory: string): boolean {
   return existsSync(join(directory, NAME));
 }
 
-/** For a run that is taken up again. */
+/** For a run that is adopted again. */
 export function removeStopFile(directory: string): void {
   rmSync(join(directory, NAME), { force: true });
 }

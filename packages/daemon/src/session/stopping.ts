@@ -1,4 +1,4 @@
-/** Ending what runs of a session: the fact first, then its processes, then the word of its keeper that they are gone. */
+/** Stops a session: writes the event, ends its processes, then waits until its keeper reports that they are gone. */
 import { HoldfastError, hasEnded, isRunning, type Principal, type Session, type SessionId, type StopReply } from "@holdfast/contract";
 import { describe, type Home, log, runDirectory, whyUnwritable } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
@@ -14,16 +14,16 @@ import { notRunning, runningOne, runOf } from "./running.ts";
 import { hasStopFile, writeStopFile } from "./stop-file.ts";
 import { type Survivors, stillThere } from "./survivors.ts";
 
-/** A keeper says that a program has ended within milliseconds; one that has not by then is asked. */
+/** A keeper reports an end within milliseconds; after this time it is asked. */
 const PROMPT_MS = 250;
 
-/** How long a keeper that was given room takes to write how its program ended. */
+/** How long a keeper takes to write the exit once disk space is back. */
 const AGAIN_MS = 1000;
 
-/** How long after its last process a run may take to be recorded as ended. */
+/** Longest time between a run's last process and its recorded end. */
 const END_NOTICE_MS = 10_000;
 
-/** What is left of the grace period of a stop that was cut short: nobody knows, so a usual one. */
+/** Grace period for finishing an interrupted stop: how much was left is unknown. */
 const FINISH_GRACE_MS = 5000;
 
 type Stopped = Omit<StopReply, "tree">;
@@ -61,10 +61,10 @@ export class Stopping {
     this.#view = options.view;
   }
 
-  /** Stops that a daemon's death cut short: what they froze must not stay so, and what was asked for is done. */
+  /** Finishes stops that were interrupted by a daemon's death: frozen processes must not stay frozen, and requests are carried out. */
   finish(): void {
     for (const record of this.#queries.live()) {
-      // A restored journal may have lost that it was asked for.
+      // A restored journal may have lost the request.
       if (!record.stopRequested && !hasStopFile(runDirectory(this.#home, record.id, record.run))) continue;
       this.stop(record.id, { graceMs: FINISH_GRACE_MS, actor: DAEMON }).catch((error: unknown) => {
         log(`session ${record.id}: the stop that was under way: ${describe(error)}`);
@@ -73,8 +73,8 @@ export class Stopping {
   }
 
   /**
-   * A session and all that descend from it. That each is to be stopped is one fact: from then on none of them starts another, and a daemon that dies
-   * here is followed by one that stops them all. Then each ends as by `stop`, all at once.
+   * Stops a session and all its descendants. The stop requests are one transaction: from then on none of them can start another session, and if the
+   * daemon dies, the next one stops them all. Then each ends as with `stop`, all at once.
    */
   async tree(ref: string, options: { graceMs: number; actor: Principal }): Promise<StopReply> {
     const root = this.#queries.resolve(ref);
@@ -106,14 +106,14 @@ export class Stopping {
       this.#restarts.abandon(named, options.actor);
       return { session: this.#view(this.#queries.resolve(named.id)), killed: [] };
     }
-    // Before it has a pid, there is nothing that could be ended.
+    // Without a pid there is nothing to end yet.
     await this.#lifecycle.startDone(named.id);
     if (hasEnded(named.status)) return this.#stopEnded(this.#queries.resolve(named.id), options);
     this.#journal.note(stopRequest(runningOne(this.#queries, named.id), options));
     return this.#end(named.id, options);
   }
 
-  /** A session that has ended may have left processes behind; a stop is for those. */
+  /** Stops processes that an ended session left behind. */
   async #stopEnded(record: SessionRecord, options: { graceMs: number; actor: Principal }): Promise<Stopped> {
     if (!hasEnded(record.status)) return this.stop(record.id, options);
     if (this.#survivors.list(record).length === 0) this.#refuseEnded(record);
@@ -127,7 +127,7 @@ export class Stopping {
     return this.#survivors.end(record, { graceMs });
   }
 
-  /** What it started may still run as sessions of their own. */
+  /** Sessions that it started may still run. */
   #refuseEnded(record: SessionRecord): never {
     const running = this.#queries.tree(record.id).filter(({ id, status }) => id !== record.id && !hasEnded(status));
     if (running.length === 0) throw notRunning(record);
@@ -141,7 +141,7 @@ export class Stopping {
     );
   }
 
-  /** Of one that is to be stopped already. What ended by itself meanwhile is as good as stopped. */
+  /** For a session with a stop request. One that ended on its own meanwhile counts as stopped. */
   async #endRequested(id: SessionId, options: { graceMs: number; actor: Principal }): Promise<Stopped> {
     await this.#lifecycle.startDone(id);
     const record = this.#queries.resolve(id);
@@ -175,7 +175,7 @@ export class Stopping {
     return { session: this.#view(this.#queries.resolve(record.id)), killed: ended };
   }
 
-  /** The second trace of it; a run is stopped also where it cannot be written. */
+  /** A second copy of the stop request; the run is stopped even if this cannot be written. */
   #keepStop(run: RunId, by: { actor: Principal; graceMs: number }): void {
     try {
       const { actor, graceMs } = by;
@@ -185,11 +185,11 @@ export class Stopping {
     }
   }
 
-  /** An end that cannot be written down is no end for anybody who asks: better said now than waited for. */
+  /** Without a recorded end, callers would wait forever, so report the failure now. */
   async #checkRoom(record: SessionRecord): Promise<void> {
     const trouble = whyUnwritable(this.#home.path);
     if (!trouble || (await this.#lifecycle.ended(record.id, 0))) return;
-    // A keeper that could not write it tries again by itself.
+    // A keeper that could not write the exit retries on its own.
     if (this.#reserve.release() && (await this.#lifecycle.ended(record.id, AGAIN_MS))) return;
     throw new HoldfastError(trouble.code, `the processes of ${record.name} are gone, but ${trouble.message}`, {
       hint: "its end will be recorded as soon as that is possible again",

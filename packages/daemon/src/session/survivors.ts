@@ -1,7 +1,7 @@
 /**
- * Processes of a session that outlived their run: its program, where the keeper was lost and the program ignored the hang-up, and processes that it
- * left in the background. Known by the marker in their environment, for any run of the session; the program also by its recorded pid. A process of
- * another home, such as the original of a copied home, is never one of ours.
+ * Processes of a session that outlived their run: its program, if the keeper was lost and the program ignored the hang-up, and background processes.
+ * They are identified by the marker in their environment, for any run of the session; the program also by its recorded pid. A process of another
+ * home, such as the original of a copied home, never counts.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError, type HostName, type LeftProcess, type SessionId } from "@holdfast/contract";
@@ -11,7 +11,7 @@ import type { Host } from "../host/host.ts";
 import { membersOf, type ProcessScan, scanProcesses } from "../host/members.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
 
-/** A program that lost its terminal may need a moment to save its work before it ends by itself. */
+/** A program that lost its terminal may need a moment to save its work before it exits. */
 const ENDING_MS = 5000;
 const LOOK_MS = 50;
 const LONGEST_COMMAND = 200;
@@ -27,12 +27,12 @@ export class Survivors {
     this.#hosts = options.hosts;
   }
 
-  /** Of a session that has ended; each call looks at all processes of the machine. */
+  /** For an ended session; each call looks at all processes of the machine. */
   list(record: SessionRecord): LeftProcess[] {
     return this.among([record]).get(record.id) ?? [];
   }
 
-  /** Those of the sessions that left something, from one look. */
+  /** The sessions that left processes, from one look. */
   among(records: readonly SessionRecord[]): Map<SessionId, LeftProcess[]> {
     const found = new Map<SessionId, LeftProcess[]>();
     const started = records.filter(({ startedAt }) => startedAt !== null);
@@ -45,13 +45,13 @@ export class Survivors {
     return found;
   }
 
-  /** Whether a process belongs to any run of the session. */
+  /** True if a process belongs to any run of the session. */
   isOf(record: Pick<SessionRecord, "id">): (info: ProcessInfo, scan: ProcessScan) => boolean {
     const prefix = `${record.id}-`;
     return (info, scan) => Boolean(scan.markers.get(info.pid)?.startsWith(prefix)) && this.#isHere(info.pid);
   }
 
-  /** `stop_incomplete` when something is still there after SIGKILL. */
+  /** Throws `stop_incomplete` if a process survives SIGKILL. */
   async end(record: SessionRecord, { graceMs }: { graceMs: number }): Promise<Ended[]> {
     const { ended, left } = await endProcesses({
       root: this.#program(record) ?? NOBODY,
@@ -66,7 +66,7 @@ export class Survivors {
     return ended;
   }
 
-  /** Throws `session_running` where the program itself still runs: a second copy must not work beside it. */
+  /** Throws `session_running` if the program itself still runs: a second copy must not work beside it. */
   async refuse(record: SessionRecord): Promise<void> {
     const program = await this.#lasting(record);
     if (!program) return;
@@ -75,13 +75,13 @@ export class Survivors {
     });
   }
 
-  /** For a policy that wants exactly one of it running. */
+  /** For a policy that demands exactly one running program. */
   async endProgram(record: SessionRecord): Promise<void> {
     const root = await this.#lasting(record);
     if (root) await endProcesses({ root, marker: "", keepers: this.#keepers(), graceMs: ENDING_MS });
   }
 
-  /** The program, where it does not end within a moment. */
+  /** The program, if it does not end within a moment. */
   async #lasting(record: SessionRecord): Promise<{ pid: number; start: string } | undefined> {
     const deadline = performance.now() + ENDING_MS;
     for (;;) {
@@ -91,7 +91,7 @@ export class Survivors {
     }
   }
 
-  /** A run of the session that a keeper has and the journal does not, as after a restored backup. */
+  /** A run of the session that a keeper has and the journal does not, for example after restoring a backup. */
   async #kept({ id, host: name }: SessionRecord): Promise<{ pid: number; start: string } | undefined> {
     const runs =
       (await this.#hosts

@@ -40,7 +40,7 @@ function files(home: Home, name: string, ...paths: string[]): string {
   return name;
 }
 
-/** As it is on disk when the journal is to hear of it. */
+/** The files of a start before the journal knows it. */
 function prepared(home: Home): void {
   const id = newSessionId();
   const what = { id, name: "new", kind: "shell", agent: "shell", role: null, objective: null, host: "native" } as const;
@@ -49,7 +49,7 @@ function prepared(home: Home): void {
   writeLaunch(home, { session: id, run: 1 }, { spec, env: {} });
 }
 
-test("a start that began nothing and a removal that was cut short are swept", () => {
+test("a start that began nothing and an interrupted removal are swept", () => {
   using at = rooms();
   prepared(at.home);
   files(at.home, newSessionId(), "spec.json.77.1.tmp");
@@ -60,13 +60,13 @@ test("a start that began nothing and a removal that was cut short are swept", ()
   expect(at.sweep()).toEqual([]);
 });
 
-test("what is not ours, or may be all that is left of a session, stays", () => {
+test("files that are not ours, or may be the rest of a session, stay", () => {
   using at = rooms();
   const kept = [
     files(at.home, "my-notes", "spec.json"),
     files(at.home, newSessionId(), "notes.txt"),
     files(at.home, newSessionId(), "spec.json", "transcript/1.jsonl"),
-    // Its first run's files are gone; the second has a recording.
+    // The files of its first run are gone; the second has a recording.
     files(at.home, newSessionId(), "spec.json", "env", "runs/2/launch", "runs/2/output.000000"),
   ];
   const [file, link] = [newSessionId(), newSessionId()];

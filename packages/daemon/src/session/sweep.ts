@@ -1,4 +1,4 @@
-/** Finishes what a crash cut short: a removal that the journal knows of, and a start that it never heard of and that began nothing. */
+/** Finishes what a crash interrupted: a removal that is in the journal, and a start that is not and that began nothing. */
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { SessionId } from "@holdfast/contract";
@@ -7,13 +7,13 @@ import type { Journal } from "../journal/journal.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
 import { isSessionId } from "./rebuild.ts";
 
-/** All that a start writes before the journal knows of it, also half written; paths in the session's directory. */
+/** All files that a start writes before the journal knows it, complete or not; paths in the session's directory. */
 const BEFORE_START = /^(spec\.json|env|runs\/\d+\/(?:launch|token|foreign\.json|mcp|hooks\/[^/]+))(\.\d+\.\d+\.tmp)?$/;
 
-/** What we did not make stays, whatever it is: a person's own directory, or a session that a lost journal may still get back. */
+/** Keeps everything that Holdfast did not create: a person's own directory, or a session that a restored journal may still get back. */
 export function sweepSessions(home: Home, { journal, queries }: { journal: Journal; queries: SessionQueries }): void {
   for (const entry of readdirSync(home.sessions, { withFileTypes: true })) {
-    // What has a record stays, also one that was removed and adopted again; and few have none.
+    // A session with a record stays, even if it was removed and adopted again. Few have no record.
     if (!entry.isDirectory() || !isSessionId(entry.name) || queries.get(entry.name)) continue;
     if (wasRemoved(journal, entry.name) || beganNothing(home, entry.name)) {
       rmSync(join(home.sessions, entry.name), { recursive: true, force: true });

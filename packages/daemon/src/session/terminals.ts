@@ -1,4 +1,4 @@
-/** The terminal of a session: who is on it, what is typed into it, and what it shows. */
+/** The terminal of a session: attachments, input and screen. */
 import {
   type AttachingClient,
   type AttachPlan,
@@ -28,7 +28,7 @@ interface AttachOptions {
   readOnly: boolean;
   take: boolean;
   from: string | null;
-  /** The daemon itself is the client, for somebody elsewhere. */
+  /** True if the daemon itself is the client, for a person elsewhere. */
   remote?: boolean;
   client?: AttachingClient | undefined;
   actor: Principal;
@@ -49,7 +49,7 @@ export class Terminals {
   readonly #hostOf: (name: HostName) => Host;
   readonly #view: (record: SessionRecord) => Session;
   #attended: Attended | undefined;
-  /** Whoever types into a session does so in turn. */
+  /** Serializes typing into a session. */
   readonly typing = new Turns();
 
   constructor(options: {
@@ -72,12 +72,12 @@ export class Terminals {
     this.#attended = attended;
   }
 
-  /** Refuses to type into what somebody else drives. */
+  /** Refuses to type into a session that another principal drives. */
   checkTyping(ref: string, who: { actor: Principal; scope: Scope }): void {
     refuseWhileDriven(this.#queries.resolve(ref), who);
   }
 
-  /** While somebody drives, whoever else comes looks on. */
+  /** While a session has a driver, others who attach become observers. */
   async attach(ref: string, how: AttachOptions): Promise<AttachPlan> {
     const { id } = this.#onTerminal(ref);
     await this.#attended?.attachments.look();
@@ -95,7 +95,7 @@ export class Terminals {
     const here = how.from === null ? undefined : parseRunMarker(how.from);
     const switched = here !== undefined && (await this.#moveFrom(here, record, { ...how, readOnly: mayOnlyLook }));
     if (!switched && here?.session === record.id) {
-      // A mirror in a mirror: it would redraw itself without end, and fill the disk with it.
+      // A session attached inside itself would redraw without end and fill the disk.
       throw new HoldfastError("usage", `${record.name} cannot be attached inside itself`, { hint: "attach it from another terminal" });
     }
     const ways = switched
@@ -121,8 +121,8 @@ export class Terminals {
   }
 
   /**
-   * Moves the terminal at which somebody typed this inside `from`. Others may not have it moved: the command itself, as its session; whoever is
-   * at the terminal; and an owner.
+   * Moves the terminal at which the command was typed inside `from`. Allowed for the command itself (as its session), for the terminal's principal,
+   * and for an owner.
    */
   async #moveFrom(from: RunId, to: SessionRecord, how: Pick<AttachOptions, "readOnly" | "actor" | "scope">): Promise<boolean> {
     const here = this.#queries.get(from.session);
@@ -133,7 +133,7 @@ export class Terminals {
     return terminal !== undefined && isTheirs && moving.move(terminal, to, how);
   }
 
-  /** The terminal whose key was pressed goes to the session that has waited longest, as whoever attached it. */
+  /** Moves the terminal whose key was pressed to the session that has waited longest, as the principal that attached it. */
   async next(ref: string, pressed: { client: string; pid: number }): Promise<{ session: Session }> {
     const { moving, rights } = this.#attended ?? {};
     const here = runningOne(this.#queries, ref);
@@ -152,7 +152,7 @@ export class Terminals {
     return { session: this.#view(record), detached: await this.#hostOf(record.host).detach(runOf(record)) };
   }
 
-  /** Text, then Enter: what one caller sends is never mixed with what another does at the same time. */
+  /** Sends text, then Enter, without mixing it with the input of other callers. */
   send(
     ref: string,
     { actor, ...options }: { text: string; enter: boolean; force: boolean; actor: Principal },
@@ -184,12 +184,12 @@ export class Terminals {
     });
   }
 
-  /** How much, never what: it may be a password. */
+  /** Records the amount, never the content: it may be a password. */
   #recordInput(record: SessionRecord, { actor, ...much }: { actor: Principal; bytes: number | null; keys: number | null }): void {
     this.#note({ type: "session.input_requested", actor, session: record.id, data: { run: record.run, ...much } });
   }
 
-  /** For the audit alone: a journal that cannot be written (a full disk) must not keep anybody from a session that runs. */
+  /** For the audit only: an unwritable journal (a full disk) must not block access to a running session. */
   #note(draft: Draft): void {
     try {
       this.#journal.append(draft);

@@ -1,11 +1,11 @@
-/** How many turns a session had, as far as anybody knows. No turn seen is not the same as no turn. */
+/** The known number of turns of a session. No observed turn does not mean no turn. */
 import type { Session } from "@holdfast/contract";
 import { isObserved, type Profile } from "../agent/profile.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
 
 type Counted = Pick<SessionRecord, "kind" | "turns" | "spokenRun" | "conversations">;
 
-/** Null: nothing tells, or words were handed over and no turn was seen to begin. */
+/** Null: there is no evidence, or a prompt was handed over and no turn was seen to begin. */
 export function turnsOf({ kind, turns, spokenRun }: Counted, profile: Profile | undefined): number | null {
   if (kind !== "terminal" || turns > 0) return turns;
   return isSeen(profile) && spokenRun === 0 ? 0 : null;
@@ -17,15 +17,15 @@ export function conversationsOf({ kind, conversations }: Counted, profile: Profi
 }
 
 /**
- * The conversation it is in, unless that is empty: most agents have not even written that down, and could not go on with it. `kept`: how many turns
- * of it the agent's own files have; null: they do not say.
+ * The current conversation, unless it is empty: most agents have not saved an empty one, and could not continue it. `kept`: its turns in the agent's
+ * own files; null if unknown.
  */
 export function conversationWithTurns(
   record: Counted & Pick<SessionRecord, "conversation">,
   { profile, kept }: { profile: Profile | undefined; kept: number | null },
 ): string | null {
   const { kind, conversation } = record;
-  // What keeps it is told that it is empty.
+  // The keeper learns separately that it is empty.
   if (kind === "conversation") return conversation;
   const seen = conversationsOf(record, profile).find(({ id }) => id === conversation)?.turns ?? null;
   const isEmpty = seen === 0 ? (kept ?? 0) === 0 : seen === null && kept === 0;

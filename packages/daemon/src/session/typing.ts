@@ -1,8 +1,8 @@
-/** Typing into a program, in one piece and only what it can take. */
+/** Types text into a program, in one piece, and only if the program can take it. */
 import { HoldfastError } from "@holdfast/contract";
 import type { Host, RunId, Typed } from "../host/host.ts";
 
-/** A program that reads a paste redraws before it takes the next key: with no pause, some take Enter as part of the paste. */
+/** A program that reads a paste redraws before it takes the next key: without a pause, some take Enter as part of the paste. */
 const AFTER_PASTE_MS = 80;
 
 export async function sendText(
@@ -20,9 +20,9 @@ export async function sendText(
   return { bytes, pasted: bracketedPaste, waitingBytes: waiting };
 }
 
-/** With its Enter in one piece: of a daemon that dies here, the program gets all of it or nothing, never a line that the next one ends. */
+/** Text and Enter in one write: if the daemon dies here, the program gets all or nothing, never a half line that the next input completes. */
 async function type(host: Host, { run, text, enter }: { run: RunId; text: string; enter: boolean }): Promise<Typed & { bytes: number }> {
-  // A terminal sends a carriage return for each line that is typed.
+  // A terminal sends a carriage return for each typed line.
   const typed = text.replaceAll(/\r?\n/g, "\r");
   const bytes = Buffer.byteLength(typed);
   if (typed === "" && !enter) return { bytes, waiting: 0 };
@@ -43,7 +43,7 @@ async function paste(
   return { bytes: bytes.length, ...typed };
 }
 
-/** The end-of-paste mark inside a text would let the rest of it act as keys. Removing one can form another. */
+/** An end-of-paste mark inside the text would turn the rest of it into keys. Removing one mark can form another. */
 export function withoutPasteEnd(text: string): string {
   const marks = ["\x1b[200~", "\x1b[201~"];
   let clean = text;
@@ -51,7 +51,7 @@ export function withoutPasteEnd(text: string): string {
   return clean;
 }
 
-/** One at a time for each session, in the order asked. */
+/** Runs work one at a time for each session, in the order of the calls. */
 export class Turns {
   readonly #last = new Map<string, Promise<unknown>>();
 

@@ -16,7 +16,7 @@ function recordOf(id: string, pid: number, status = "working"): SessionRecord {
   return { id: id as SessionId, run: 1, host: "native", status, pid, pidStart } as SessionRecord;
 }
 
-test("one that was just started is looked at, however fresh the last look is; who asks again gets that", async () => {
+test("a new session causes a new look, however recent the last one; repeated calls reuse it", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   onTestFinished(() => void vi.useRealTimers());
   const keepers = vi.fn(() => []);
@@ -30,7 +30,7 @@ test("one that was just started is looked at, however fresh the last look is; wh
   expect(keepers).toHaveBeenCalledTimes(2);
 });
 
-test("what came since is counted soon", async () => {
+test("new processes are counted soon", async () => {
   const one = recordOf("aaaaaaaaaa", started("sleep 0.2; sleep 1000 & sleep 1000 & sleep 1000").pid);
   const recent = new RecentUsage();
   recent.of([one], () => []);
@@ -38,7 +38,7 @@ test("what came since is counted soon", async () => {
   await vi.waitFor(() => expect(counted()).toBe(4), { timeout: 10_000, interval: 20 });
 });
 
-test("of what has ended nothing is asked", () => {
+test("ended sessions cause no look", () => {
   const keepers = vi.fn(() => []);
   const ended = recordOf("aaaaaaaaaa", process.pid, "done");
   expect(new RecentUsage().of([ended], keepers).size).toBe(0);

@@ -3,16 +3,16 @@ import { runMarker } from "../host/host.ts";
 import { membersOf, type ProcessScan, scanProcesses } from "../host/members.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
 
-/** Longer: what is shown seems to stand still. Shorter: who follows a session has the daemon look at every process of the machine each time. */
+/** If longer, the display seems frozen. If shorter, following a session makes the daemon look at every process of the machine each time. */
 const FRESH_MS = 500;
 
-/** What the processes of each running session use now, from one look at all processes of the machine. */
+/** Current resource usage of each running session, from one look at all processes of the machine. */
 export function usageOf(records: readonly SessionRecord[], keepers: readonly number[]): Map<SessionId, Usage> {
   const live = records.filter(({ status }) => !hasEnded(status));
   return live.length === 0 ? new Map() : usageIn(scanProcesses(keepers), live);
 }
 
-/** The same for people to read: a look of just now will do, if all that is asked for was there. */
+/** The same for people to read: reuses a recent look if it contains all requested sessions. */
 export class RecentUsage {
   #last: { scan: ProcessScan; at: number } | undefined;
 

@@ -5,8 +5,8 @@ import type { SessionQueries } from "../projection/session-queries.ts";
 import { readEnvironment } from "./run-files.ts";
 
 /**
- * Where a session is started that nobody said a directory and an environment for. A child has its parent's: what agents give the servers that
- * they start is only a part of theirs, often without what a model is reached by. Others start in the user's home, with little.
+ * Default directory and environment of a new session. A child gets its parent's: agents give the servers that they start only a part of their
+ * environment, often without what is needed to reach a model. Other sessions start in the user's home, with a minimal environment.
  */
 export function usualPlaceFor({ home, queries }: { home: Home; queries: SessionQueries }) {
   return (parent: SessionId | undefined): Pick<SpawnRequest, "cwd" | "env"> => {

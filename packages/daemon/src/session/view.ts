@@ -3,19 +3,19 @@ import { msSince, startStamp } from "@holdfast/platform";
 import type { SessionRecord } from "../projection/session-queries.ts";
 import { limitedBy } from "./limits.ts";
 
-/** What a daemon that watches a live run knows beyond the journal. */
+/** Data of a live run that only the watching daemon has, not the journal. */
 export interface Watched {
   lastActivity: number | null;
   begins: number;
   idleMs(): number | null;
 }
 
-/** A session as clients see it. Times of day are for people; how long something takes is by a clock that nobody sets. */
+/** A session as clients see it. Times of day are for people; durations are monotonic. */
 export function viewOf(
   record: SessionRecord,
   options: {
     now: number;
-    /** As far as anybody knows. */
+    /** The known counts. */
     counted: Pick<Session, "turns" | "conversations">;
     watched: Watched | undefined;
     recordingLimit: number;
@@ -76,7 +76,7 @@ export function viewOf(
   };
 }
 
-/** Of what has ended, what it last did is no news. */
+/** An ended session has no current turn or attention. */
 function standingOf(
   record: SessionRecord,
   now: number,
@@ -101,7 +101,7 @@ function standingOf(
   };
 }
 
-/** Where no clock but the time of day is left, it is clamped: a clock that was set back makes no negative duration. */
+/** Without a monotonic clock the duration is clamped: a clock that was set back must not make it negative. */
 export function durationOf(record: SessionRecord, now: number): number | null {
   if (record.startedAt === null) return null;
   if (record.endedAt === null) return runningFor(record.pidStart) ?? Math.max(0, now - Date.parse(record.startedAt));
@@ -110,17 +110,17 @@ export function durationOf(record: SessionRecord, now: number): number | null {
 
 function runningFor(pidStart: string | null): number | undefined {
   const since = msSince(startStamp(pidStart));
-  // In some containers the clock since boot and that of process starts are not the same one.
+  // In some containers the clock since boot differs from that of process starts.
   return since === undefined || since < -1000 ? undefined : Math.max(0, Math.round(since));
 }
 
-/** Never longer than it has run, as a clock that was set before this daemon came could make it. */
+/** Never longer than the run: a clock that was set before this daemon started could make it so. */
 function idleOf(watched: Watched | undefined, durationMs: number | null): number | null {
   const idle = watched?.idleMs() ?? null;
   return idle === null ? null : Math.round(Math.min(idle, durationMs ?? idle));
 }
 
-/** On the clock as it is now, which may have been set since the restart was scheduled. */
+/** On the current clock, which may have been set since the restart was scheduled. */
 function restartAt(record: SessionRecord, now: number): string | null {
   const since = msSince(record.restartDue);
   return record.restartAt === null || since === undefined ? record.restartAt : new Date(now - since).toISOString();

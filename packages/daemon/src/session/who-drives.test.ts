@@ -5,25 +5,25 @@ function present(name: string, what: Partial<Present> = {}): Present & { name: s
   return { name, takes: false, recorded: false, drives: false, readOnly: false, mayType: true, ...what };
 }
 
-test("whom the journal names drives, whatever the host says", () => {
+test("the driver in the journal drives, whatever the host says", () => {
   expect(whoDrives([present("a", { drives: true }), present("b", { recorded: true })])?.name).toBe("b");
 });
 
-test("who comes to take it drives in place of whoever did; of two, the later", () => {
+test("an attachment that takes control replaces the driver; of two, the later wins", () => {
   const here = [present("a", { recorded: true }), present("b", { takes: true }), present("c", { takes: true }), present("d")];
   expect(whoDrives(here)?.name).toBe("c");
 });
 
-test("of two who came at the same time, while nobody drove, the first drives", () => {
+test("the first of two simultaneous arrivals drives a session without a driver", () => {
   expect(whoDrives([present("a", { drives: true }), present("b", { drives: true })])?.name).toBe("a");
 });
 
-test("with nobody driving, whoever wanted to first does; who only looks never does by itself", () => {
+test("without a driver the first that wanted to drive does; an observer never becomes the driver on its own", () => {
   expect(whoDrives([present("a", { readOnly: true }), present("b"), present("c")])?.name).toBe("b");
   expect(whoDrives([present("a", { readOnly: true })])).toBeUndefined();
 });
 
-test("whoever may not type never drives, whatever was asked for or written down (mend 1)", () => {
+test("an attachment that may not type never drives, whatever was requested or recorded (mend 1)", () => {
   const wants = { takes: true, recorded: true, drives: true };
   expect(whoDrives([present("eve", { ...wants, mayType: false }), present("b")])?.name).toBe("b");
   expect(whoDrives([present("eve", { ...wants, mayType: false })])).toBeUndefined();

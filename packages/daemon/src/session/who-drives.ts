@@ -1,22 +1,22 @@
-/** Pure: who of those at a session drives. */
+/** Pure: decides which attachment drives a session. */
 
-/** One of those who are there, in the order they came. */
+/** A present attachment; the list is in order of arrival. */
 export interface Present {
-  /** It came since the last look, and wants control whoever has it. */
+  /** It arrived since the last look, and requests control from any driver. */
   takes: boolean;
-  /** The journal has it as the driver. */
+  /** The journal records it as the driver. */
   recorded: boolean;
   /** Its host lets it type. */
   drives: boolean;
-  /** It asked for no more than to look: it drives only when somebody gives it that. */
+  /** It asked only to observe: it drives only if it is given control. */
   readOnly: boolean;
-  /** Whoever it stands for may type here: without that it never drives. */
+  /** Its principal may type here; otherwise it never drives. */
   mayType: boolean;
 }
 
 /**
- * Whoever came to take it; else whom the journal names, so that what a daemon's death cut short is brought to its end; else whoever came
- * first, or has waited longest, of those that wanted to.
+ * Priority: an attachment that came to take control; the driver in the journal, which completes a change that a daemon's death interrupted; the one
+ * that its host lets type; the first that wanted to drive.
  */
 export function whoDrives<P extends Present>(all: readonly P[]): P | undefined {
   const present = all.filter(({ mayType }) => mayType);

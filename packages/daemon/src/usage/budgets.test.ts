@@ -64,7 +64,7 @@ class Bench {
 
   use(spent: Partial<NonNullable<Session["spent"]>>): void {
     this.spent = { ...NO_SPENT, ...spent };
-    // Whatever is told of what was used.
+    // The content of the event does not matter here.
     this.journal.append({ type: "usage.recorded", actor: ACTOR, session: SESSION, data: {} } as unknown as Draft);
   }
 
@@ -102,7 +102,7 @@ async function calm(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await breathe();
 }
 
-test("four fifths warn once; the whole interrupts the turn, stops the run and is told once", async () => {
+test("four fifths of a limit warn once; the full limit interrupts the turn, stops the run and is reported once", async () => {
   const bench = new Bench();
   bench.create({ tokens: 100 });
   using budgets = bench.open();
@@ -127,7 +127,7 @@ test("four fifths warn once; the whole interrupts the turn, stops the run and is
   });
 });
 
-test("one at rest is stopped without being interrupted; one without a budget is left alone", async () => {
+test("an idle session is stopped without an interrupt; a session without a budget continues", async () => {
   const bench = new Bench();
   bench.create({ cost: 1 });
   using budgets = bench.open();
@@ -145,7 +145,7 @@ test("one at rest is stopped without being interrupted; one without a budget is 
   expect([other.done, other.facts(), none.budget(other.record())]).toEqual([[], [], null]);
 });
 
-test("what costs nobody knows how much is never at its limit, and says so", async () => {
+test("an unknown cost never reaches its limit, and is shown as unknown", async () => {
   const bench = new Bench();
   bench.create({ cost: 1 });
   using budgets = bench.open();
@@ -157,7 +157,7 @@ test("what costs nobody knows how much is never at its limit, and says so", asyn
   expect(budgets.refusal(bench.record(), { cost: 1 })).toBeUndefined();
 });
 
-test("an agent that does not see that it was interrupted, or cannot be, is stopped all the same", async () => {
+test("an agent that ignores the interrupt, or cannot be interrupted, is stopped anyway", async () => {
   for (const interrupt of [async () => {}, () => Promise.reject(new HoldfastError("not_offered", "no way"))]) {
     const bench = new Bench();
     bench.create({ tokens: 1 });
@@ -169,7 +169,7 @@ test("an agent that does not see that it was interrupted, or cannot be, is stopp
   }
 });
 
-test("a stop that fails is tried again with the next that happens; one that is under way, or was asked for, is not asked for twice", async () => {
+test("a failed stop is retried at the next event; a running or requested stop is not repeated", async () => {
   const bench = new Bench();
   bench.create({ tokens: 1 });
   const outcomes = [new HoldfastError("stop_incomplete", "still there"), new HoldfastError("session_ended", "it has")];
@@ -193,7 +193,7 @@ test("a stop that fails is tried again with the next that happens; one that is u
   expect(bench.facts()).toEqual(["exceeded tokens 5/1"]);
 });
 
-test("a limit that was passed while no daemon ran is acted on at its start", async () => {
+test("a limit passed while no daemon ran is enforced when the daemon starts", async () => {
   const bench = new Bench();
   bench.create({ minutes: 10 }, new Date(Date.now() - 3_600_000).toISOString());
   using budgets = bench.open();
@@ -203,7 +203,7 @@ test("a limit that was passed while no daemon ran is acted on at its start", asy
   expect(bench.facts()).toEqual([expect.stringMatching(/^exceeded minutes 60(\.\d+)?\/10$/)]);
 });
 
-test("a larger limit that is proposed is more than what is used (mend 15)", () => {
+test("a proposed limit is larger than the usage (mend 15)", () => {
   const bench = new Bench();
   bench.create({ tokens: 1000 });
   using budgets = bench.open();
@@ -216,7 +216,7 @@ test("a larger limit that is proposed is more than what is used (mend 15)", () =
   expect(proposed({ cost: 1.5 })).toBe("cost=4.84");
 });
 
-test("a run that ended by itself beyond a limit has no next one", async () => {
+test("after a run that ended beyond a limit there is no restart", async () => {
   const bench = new Bench();
   bench.create({ minutes: 1 });
   using budgets = bench.open();
@@ -232,7 +232,7 @@ test("a run that ended by itself beyond a limit has no next one", async () => {
   expect([bench.facts(), bench.done]).toEqual([["exceeded minutes 1.5/1"], ["stop"]]);
 });
 
-test("minutes are looked for when they are due, and by a timer that is there only for that", async () => {
+test("a timer checks minutes when they are due, and runs only while there is such a limit", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
   const bench = new Bench();
   bench.create(undefined);
@@ -252,13 +252,13 @@ test("minutes are looked for when they are due, and by a timer that is there onl
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("a limit of minutes is kept when an event of another session comes just before its late timer", async () => {
+test("a limit of minutes is enforced even if another session's event comes just before the late timer", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
   const bench = new Bench();
   bench.create({ minutes: 1 });
   using budgets = bench.open();
   budgets.begin();
-  // The clock goes on, and the timer does not fire: the daemon is busy.
+  // The clock advances but the timer does not fire, as in a busy daemon.
   vi.setSystemTime(Date.now() + 61_000);
   bench.journal.append({ ...status("working"), session: "bbbbbbbbbb" as SessionId } as Draft);
   await calm();
@@ -289,7 +289,7 @@ test("a session that could not be stopped at its limit is stopped later", async 
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("while an agent works that has a limit of tokens or cost, what it has used so far is read now and then", async () => {
+test("the usage of a working agent with a limit of tokens or cost is read periodically", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const bench = new Bench();
   bench.create({ cost: 5 });
@@ -305,7 +305,7 @@ test("while an agent works that has a limit of tokens or cost, what it has used 
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("a session may go on with more than it has used, and not with as much", () => {
+test("a session may continue with a limit above its usage, but not equal to it", () => {
   const bench = new Bench();
   bench.create({ turns: 2 });
   using budgets = bench.open();

@@ -1,13 +1,13 @@
 /**
- * Keeps sessions to their budgets. Follows the journal: most use is an event. A turn of a conversation tells its use while it runs (`usedMore`). For minutes,
- * and to read the use of a working terminal agent that has a limit of tokens or cost, one timer looks again as long as there is such a session, and none
- * otherwise. Minutes are counted by a monotonic clock, while a run of the session is there.
+ * Keeps sessions to their budgets. Most usage arrives as journal events. A conversation reports its usage while a turn runs (`usedMore`). One timer
+ * checks minutes, and reads the usage of working terminal agents with a limit of tokens or cost. It is armed only while there is such a session.
+ * Minutes count while a run of the session exists, on a monotonic clock where the run has one.
  *
- * Tokens and cost of a session count toward every session above it: the one that started it, the one that started that, and so on.
+ * Tokens and cost of a session count toward all its ancestors: its parent, the parent of that, and so on.
  *
- * At a limit: the fact first, then the conversation says why, then the running turn is cancelled where there is a way, then the run is stopped as somebody
- * would stop it. With a shared limit (tokens, cost) that holds for all sessions below, too. A daemon that dies in between, or that was not there when the
- * limit was passed, leaves it to the next, which looks at all of them at its start.
+ * At a limit, in this order: the event, a note in the conversation, cancelling the running turn where possible, an ordinary stop of the run. A shared
+ * limit (tokens, cost) also stops all sessions below. If the daemon dies in between, or was down when the limit was passed, the next daemon does the
+ * rest: it checks all budgets when it starts.
  */
 import {
   type Budget,
@@ -38,16 +38,16 @@ const FOLLOWED = [
 ] as const;
 const BATCH = 500;
 
-/** How often what a working agent has used so far is read, where that is limited: so much later it may be noticed. */
+/** Interval of reading the usage of working agents with a limit, and so the longest delay of noticing that it is passed. */
 const LOOK_MS = 5000;
 
-/** A machine that was asleep has been so for longer than a timer knows. */
+/** A timer does not count the time that a machine sleeps, so the clock is checked at least this often. */
 const LONGEST_MS = 60_000;
 
-/** Between two looks at the clock, so that a mark is passed when it is looked for. */
+/** Margin that makes sure a mark has been passed when the timer fires. */
 const BEYOND_MS = 20;
 
-/** How long an agent may take to see that it was interrupted: the stop does not wait longer. */
+/** Longest time that the stop waits for an interrupted turn to end. */
 const INTERRUPT_MS = 5000;
 const STOP_GRACE_MS = 5000;
 
@@ -55,13 +55,13 @@ export interface BudgetRooms {
   journal: Journal;
   sessions: SessionQueries;
   spent(session: SessionId): Session["spent"];
-  /** Of a session, the first, and all below it together; null: those below used nothing. */
+  /** Usage of a session (the first) and all below it together; null if those below used nothing. */
   withChildren(tree: readonly SessionId[]): Session["spent"];
-  /** Reads what the agent has used so far into the journal. */
+  /** Reads the agent's usage so far into the journal. */
   read(session: SessionId): Promise<void>;
-  /** Says something in the conversation, once for each key; need not succeed. `words`: for the agent, if that interrupts nothing. */
+  /** Writes a note into the conversation, once for each key; may fail. `words`: for the agent, if that interrupts nothing. */
   tell(record: SessionRecord, note: { key: string; text: string; words: string | null }): Promise<unknown>;
-  /** Tells the agent to end its turn, by its keys or its protocol; need not wait for it. Throws where there is no way. */
+  /** Tells the agent to end its turn, by keys or protocol, without waiting for the end. Throws where that is impossible. */
   interrupt(record: SessionRecord): Promise<unknown>;
   stop(session: SessionId, how: { graceMs: number; actor: typeof DAEMON }): Promise<unknown>;
   interruptMs?: number;
@@ -88,7 +88,7 @@ export class Budgets implements Accounts, Disposable {
     this.#arm();
   }
 
-  /** Its running turn has used more than before. */
+  /** To be called when the running turn has used more. */
   usedMore(session: SessionId): void {
     this.#checkAbove(session);
   }
@@ -111,20 +111,20 @@ export class Budgets implements Accounts, Disposable {
     return limits.length === 0 && record.budgetExceeded === null ? null : { limits, exceeded: record.budgetExceeded };
   }
 
-  /** A turn that would be one too many, too: nothing could be done in the run. */
+  /** Also refuses a run whose first turn would exceed the budget: nothing could be done in it. */
   refusal(record: SessionRecord, budget: Budget | null): HoldfastError | undefined {
     const spent = budget && this.#spent(record, budget);
     if (spent) return refusalOf(record.name, record.name, spent);
     return this.childRefusal(record.name, this.#rooms.sessions.ancestors(record.id));
   }
 
-  /** Why a session below these is not to begin a run. */
+  /** Reason why a session below these may not start a run. */
   childRefusal(name: string, above: readonly SessionRecord[]): HoldfastError | undefined {
     const found = this.#spentAbove(above);
     return found && refusalOf(name, found.record.name, found.use);
   }
 
-  /** Why no further turn of it is to begin, for whoever waits for one; null: it may. */
+  /** Reason why the session may start no further turn; null if it may. */
   usedUp(record: SessionRecord): string | null {
     const spent = record.budget && this.#spent(record, record.budget);
     if (spent) return `its budget is used up: ${reachedText(spent)}`;
@@ -132,7 +132,7 @@ export class Budgets implements Accounts, Disposable {
     return above ? `the budget of ${above.record.name} is used up: ${reachedText(above.use)}` : null;
   }
 
-  /** For an agent in a terminal, with the next words to it, once: nothing is typed for this alone, for that would be a turn. */
+  /** A warning to add to the next message to a terminal agent, once. It is not typed alone, because that would be a turn. */
   nearWords(record: SessionRecord): { words: string; since: number } | null {
     const near = record.kind === "conversation" || !record.budget ? [] : this.#uses(record, record.budget).filter(isNear);
     const warned = near.length === 0 ? undefined : this.#rooms.journal.lastOf("budget.warned", record.id);
@@ -165,7 +165,7 @@ export class Budgets implements Accounts, Disposable {
     }
   }
 
-  /** It and all above it. */
+  /** Checks the session and all its ancestors. */
   #checkAbove(session: SessionId): void {
     const { sessions } = this.#rooms;
     const record = sessions.get(session);
@@ -186,7 +186,7 @@ export class Budgets implements Accounts, Disposable {
     return this.#rooms.withChildren(this.#rooms.sessions.descendants(id));
   }
 
-  /** Its runs, from the start of each to its end, whatever it did meanwhile. */
+  /** Total time of all its runs, idle or not. */
   #ranMs(record: SessionRecord): number {
     return this.#rooms.sessions.formerRunsMs(record.id, record.run) + (durationOf(record, Date.now()) ?? 0);
   }
@@ -197,7 +197,7 @@ export class Budgets implements Accounts, Disposable {
     const about = { actor: DAEMON, session: record.id };
     const reached = uses.find((use) => isReached(use, record));
     if (reached) {
-      // On a full disk it is owed, once.
+      // On a full disk the journal owes the event; it is noted only once.
       const isTold = record.budgetExceeded !== null || journal.owes(record.id, "budget.exceeded");
       if (!isTold) journal.note({ ...about, type: "budget.exceeded", data: factOf(record, reached) });
       if (isThere(record)) void this.#end(record, reached);
@@ -210,7 +210,7 @@ export class Budgets implements Accounts, Disposable {
     this.#tellNear(record, untold);
   }
 
-  /** Whatever they use would be used beyond the limit. */
+  /** Any further usage of these sessions would exceed the limit. */
   #endBelow(above: SessionRecord, reached: Use): void {
     const { journal, sessions } = this.#rooms;
     for (const record of sessions.tree(above.id).filter((each) => each.id !== above.id && isThere(each))) {
@@ -221,7 +221,7 @@ export class Budgets implements Accounts, Disposable {
     }
   }
 
-  /** In the conversation, for people and for the agent. */
+  /** Writes the warning into the conversation, for people and for the agent. */
   #tellNear(record: SessionRecord, near = this.#uses(record, record.budget ?? {}).filter(isNear)): void {
     if (!isThere(record)) return;
     for (const use of near) {
@@ -249,7 +249,7 @@ export class Budgets implements Accounts, Disposable {
       if (isWorking(record)) await this.#interrupt(record);
       await this.#rooms.stop(id, { graceMs: STOP_GRACE_MS, actor: DAEMON });
     } catch (error) {
-      // It may have ended by itself meanwhile.
+      // The session may have ended meanwhile.
       if (HoldfastError.from(error).code !== "session_ended") log(`session ${id}: not stopped at its limit: ${describe(error)}`);
     } finally {
       this.#stopping.delete(id);
@@ -274,7 +274,6 @@ export class Budgets implements Accounts, Disposable {
     }
   }
 
-  /** One timer for all. */
   #arm(): void {
     clearTimeout(this.#timer);
     const live = this.#rooms.sessions.budgeted().filter(({ status, id }) => !hasEnded(status) && !this.#stopping.has(id));
@@ -285,7 +284,7 @@ export class Budgets implements Accounts, Disposable {
     this.#timer = setTimeout(() => void this.#look(), Math.min(next + BEYOND_MS, LONGEST_MS)).unref();
   }
 
-  /** A mark that was passed since the last look may not wait for an event: on a busy machine the timer for it can be late, and be set again before it fires. */
+  /** Milliseconds to the next mark; 0 if one was passed: on a busy machine its timer can be late and be replaced before it fires. */
   #minuteMark(record: SessionRecord): number {
     const { journal, lookMs = LOOK_MS } = this.#rooms;
     const use = this.#uses(record, record.budget ?? {}).find(({ limit }) => limit === "minutes");
@@ -295,7 +294,7 @@ export class Budgets implements Accounts, Disposable {
     return isNear(use) && !isWarned ? 0 : nextMinuteMark(use, (use.used ?? 0) * 60_000);
   }
 
-  /** Those that work, and use of models what a limit counts: their own, or that of a session above them. */
+  /** Working sessions whose tokens or cost count toward a limit, their own or an ancestor's. */
   #spenders(): SessionRecord[] {
     const { sessions } = this.#rooms;
     const limited = sessions.budgeted().filter(({ budget }) => Object.keys(sharedOf(budget ?? {})).length > 0);
@@ -323,7 +322,7 @@ function isThere({ status, restartAt }: SessionRecord): boolean {
   return !hasEnded(status) || restartAt !== null;
 }
 
-/** The limits that sessions share with those that started them. */
+/** The limits that sessions share with their ancestors. */
 function sharedOf({ tokens, cost }: Budget): Budget {
   return { ...(tokens === undefined ? {} : { tokens }), ...(cost === undefined ? {} : { cost }) };
 }

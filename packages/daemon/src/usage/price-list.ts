@@ -1,7 +1,7 @@
 /**
- * What the makers of models ask for a million tokens, in US dollars, as of November 2026: input, output, read from a cache, written to one. Null: there
- * is no such price, or it is not known. A model that is called after one of these and a date or a variant costs the same; config.toml
- * has the last word. What is asked for very long prompts, by tier, in a batch or by subscription is not in it.
+ * Model prices in US dollars for a million tokens, as of November 2026: input, output, cache read, cache write. Null: no such price, or unknown. A
+ * model named like one of these plus a date or a variant costs the same. config.toml overrides the list. It does not cover surcharges for very long
+ * prompts, tiers, batches or subscriptions.
  */
 export interface Price {
   input: number | null;
@@ -18,10 +18,10 @@ const price = (input: number, output: number, cacheRead: number | null, cacheWri
 });
 
 export const PRICE_LIST: Readonly<Record<string, Price>> = {
-  // The scripted agent that comes with Holdfast asks nobody.
+  // Holdfast's scripted agent calls no model.
   demo: price(0, 0, 0, 0),
 
-  // https://platform.claude.com/docs/en/about-claude/pricing; written to the cache for five minutes.
+  // https://platform.claude.com/docs/en/about-claude/pricing; cache writes for five minutes.
   "claude-fable-5-1": price(10, 50, 0.25, 12.5),
   "claude-fable-5": price(10, 50, 1, 12.5),
   "claude-opus-5-5": price(4, 20, 0.2, 5),
@@ -41,7 +41,7 @@ export const PRICE_LIST: Readonly<Record<string, Price>> = {
   "claude-haiku-4-5": price(1, 5, 0.1, 1.25),
   "claude-3-5-haiku": price(0.8, 4, 0.08, 1),
 
-  // https://developers.openai.com/api/docs/pricing; what is written to a cache is input, before 5.6.
+  // https://developers.openai.com/api/docs/pricing; before 5.6, cache writes count as input.
   "gpt-5.6-sol": price(5, 30, 0.5, 6.25),
   "gpt-5.6-terra": price(2, 12, 0.2, 2.5),
   "gpt-5.6-luna": price(0.2, 1.2, 0.02, 0.25),

@@ -32,12 +32,12 @@ test.each([
   expect(new Prices().cost(model, million)).toBeNull();
 });
 
-test("the cost is the sum of what each kind of token costs", () => {
+test("the cost is the sum over all kinds of tokens", () => {
   expect(new Prices().cost("claude-sonnet-4-5", million)).toBeCloseTo(3 + 15 + 0.3 + 3.75);
   expect(new Prices().cost("claude-sonnet-4-5", { input: 1000, output: 100, cacheRead: 0, cacheWrite: 0 })).toBeCloseTo(0.0045);
 });
 
-test("a number of tokens or a price that is not known makes the cost unknown; where there are none, it is not needed", () => {
+test("an unknown token count or price makes the cost unknown; for zero tokens no price is needed", () => {
   const prices = new Prices();
   expect(prices.cost("claude-sonnet-4-5", { ...million, output: null })).toBeNull();
   expect(prices.cost("gpt-5", million)).toBeNull();
@@ -45,12 +45,12 @@ test("a number of tokens or a price that is not known makes the cost unknown; wh
   expect(prices.cost("gpt-5", { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 })).toBe(0);
 });
 
-test("every price of the list is a number of dollars, or none", () => {
+test("every price in the list is a number of dollars or null", () => {
   for (const price of Object.values(PRICE_LIST))
     for (const each of Object.values(price)) expect(each === null || (typeof each === "number" && each >= 0 && each < 1000)).toBe(true);
 });
 
-test("config.toml changes a price, adds one, and makes one free; what it leaves out of a known one stays", () => {
+test("config.toml can change, add and zero prices; omitted prices of a known model stay", () => {
   const table = {
     "gpt-5": { output: 20 },
     scripted: { input: 1, output: 2, cache_read: 0.1, cache_write: 1 },
@@ -64,7 +64,7 @@ test("config.toml changes a price, adds one, and makes one free; what it leaves 
   expect(readPrices({ table: undefined, file: FILE }).of("gpt-5")).toEqual(PRICE_LIST["gpt-5"]);
 });
 
-test("the longest name that a model begins with counts", () => {
+test("the longest known name that a model begins with counts", () => {
   const prices = readPrices({ table: { big: { input: 1 }, "big-model": { input: 2 }, "big-model-x": { input: 3 } }, file: FILE });
   expect(["big-other", "big-model-2026-01-01", "big-model-x:free"].map((model) => prices.of(model)?.input)).toEqual([1, 2, 3]);
 });
@@ -75,6 +75,6 @@ test.each([
   [{ "gpt-5": { input: Number.NaN } }, 'config.toml: prices."gpt-5".input is not a price: null'],
   [{ "gpt-5": 3 }, 'config.toml: prices."gpt-5" is not a table'],
   [[], "config.toml: prices is not a table"],
-])("%j is refused by name", (table, message) => {
+])("%j is refused with the key's name", (table, message) => {
   expect(() => readPrices({ table, file: FILE })).toThrow(message);
 });

@@ -1,4 +1,4 @@
-/** What a model costs: the list that comes with Holdfast, and what config.toml says in its place or beside it. */
+/** Model prices: the list that comes with Holdfast, changed and extended by config.toml. */
 import type { KnownKeys, Setting } from "@holdfast/contract";
 import { WrongSetting } from "@holdfast/platform";
 import { PRICE_LIST, type Price } from "./price-list.ts";
@@ -19,7 +19,7 @@ export const PRICE_KEYS = {
   cache_write: price("cache_write", "tokens written to the cache"),
 } as const satisfies KnownKeys;
 
-/** Null: not known. */
+/** Null: unknown. */
 export interface Tokens {
   input: number | null;
   output: number | null;
@@ -34,7 +34,7 @@ export class Prices {
     this.#prices = new Map(Object.entries({ ...PRICE_LIST, ...own }).map(([model, price]) => [model.toLowerCase(), price]));
   }
 
-  /** By its exact name, else by the longest that it begins with. */
+  /** Looks up the exact name, else the longest known name of which the model is a variant. */
   of(model: string | null): Price | undefined {
     if (model === null) return undefined;
     const name = model.toLowerCase();
@@ -44,7 +44,7 @@ export class Prices {
     return best === undefined ? undefined : this.#prices.get(best);
   }
 
-  /** In US dollars; null where a price or a number of tokens that it takes is not known. */
+  /** In US dollars; null if a needed price or token count is unknown. */
   cost(model: string | null, tokens: Tokens): number | null {
     const price = this.of(model);
     if (!price) return null;
@@ -59,12 +59,12 @@ export class Prices {
   }
 }
 
-/** `gpt-5-2025-08-07` is one of `gpt-5`; `gpt-5.1` and `claude-opus-4-6` are other models than `gpt-5` and `claude-opus-4`. */
+/** `gpt-5-2025-08-07` is a variant of `gpt-5`; `gpt-5.1` and `claude-opus-4-6` are not variants of `gpt-5` and `claude-opus-4`. */
 function isVariant(model: string, known: string): boolean {
   return model.startsWith(known) && /^(?:-(?!\d{1,2}(?!\d))|[@:[/])/.test(model.slice(known.length));
 }
 
-/** Of what config.toml leaves out, the list's own price for that very name is good. */
+/** For a price that config.toml leaves out, the list's price of exactly that name counts. */
 export function readPrices({ table, file }: { table: unknown; file: string }): Prices {
   if (table === undefined) return new Prices();
   const own = Object.entries(tableOf(table, { file, path: "prices" })).map(([model, value]): [string, Price] => {

@@ -56,7 +56,7 @@ function open() {
   return { db, journal, queries, start, create, facts };
 }
 
-/** So many seconds after the session began. */
+/** The time this many seconds after the session began. */
 function at(second: number): string {
   return new Date(BEGAN + second * 1000).toISOString();
 }
@@ -77,7 +77,7 @@ function use(conversation: string, second: number, more: object = {}): void {
   appendFileSync(file, `${JSON.stringify({ used })}\n`);
 }
 
-/** Whatever was to follow at once has. */
+/** Resolves after all immediate follow-ups. */
 async function calm(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await breathe();
 }
@@ -102,7 +102,7 @@ function ended(): Draft {
   return { type: "session.ended", actor: ACTOR, session: SESSION, data } as Draft;
 }
 
-test("calls of one turn and model are one fact; each reading adds what is new", async () => {
+test("calls of one turn and model are one fact; each reading adds only new calls", async () => {
   const { journal, start, create, facts } = open();
   create("c1");
   using reading = start();
@@ -121,7 +121,7 @@ test("calls of one turn and model are one fact; each reading adds what is new", 
   expect(facts().slice(3)).toEqual(["2 fine null"]);
 });
 
-test("another daemon goes on where the last one was, whatever it had not come to", async () => {
+test("the next daemon continues where the last one stopped", async () => {
   const { journal, queries, start, create, facts } = open();
   create("c1");
   use("c1", 1);
@@ -140,7 +140,7 @@ test("another daemon goes on where the last one was, whatever it had not come to
   ]);
 });
 
-test("what cannot be written is not taken for written", async () => {
+test("a failed write is not treated as written", async () => {
   const { journal, start, create, facts } = open();
   create("c1");
   use("c1", 1);
@@ -155,7 +155,7 @@ test("what cannot be written is not taken for written", async () => {
   expect(facts()).toEqual(["null fine 1"]);
 });
 
-test("what a conversation used before the session began, as that which a fork is a copy of, is not its own", async () => {
+test("usage of a conversation before the session began, such as a fork's original, does not count", async () => {
   const { start, create, facts } = open();
   create("c1");
   use("c1", -5);
@@ -166,7 +166,7 @@ test("what a conversation used before the session began, as that which a fork is
   expect(facts()).toEqual(["null fine 6"]);
 });
 
-test("all conversations that the session has had are read", async () => {
+test("all conversations of the session are read", async () => {
   const { journal, start, create, facts } = open();
   create("c1");
   journal.append({ type: "session.conversation_changed", actor: ACTOR, session: SESSION, data: { run: 1, conversation: "c2" } });
@@ -177,7 +177,7 @@ test("all conversations that the session has had are read", async () => {
   expect(facts()).toEqual(["null one 1", "null two 1"]);
 });
 
-test("it is read when a turn has ended, once more a moment later, and when the run has", async () => {
+test("usage is read at the end of a turn, again a moment later, and at the end of the run", async () => {
   const { journal, start, create, facts } = open();
   create("c1");
   using reading = start();
@@ -197,7 +197,7 @@ test("it is read when a turn has ended, once more a moment later, and when the r
   await vi.waitFor(() => expect(facts()).toHaveLength(3));
 });
 
-test("a daemon that starts reads what runs, and what ended since the last one began", async () => {
+test("a starting daemon reads live sessions and those that ended since the last daemon started", async () => {
   const { journal, start, create, facts } = open();
   create("c1");
   use("c1", 1);
@@ -213,7 +213,7 @@ test("a daemon that starts reads what runs, and what ended since the last one be
   await vi.waitFor(() => expect(facts()).toEqual(["null fine 1"]));
 });
 
-test("a session without a source, without its files, or that is gone is nothing to read", async () => {
+test("a session without a source, without files, or that was removed is skipped", async () => {
   const { journal, start, create, facts } = open();
   using reading = start({ envOf: () => undefined });
   await reading.read(SESSION);
@@ -226,7 +226,7 @@ test("a session without a source, without its files, or that is gone is nothing 
   expect(facts()).toEqual([]);
 });
 
-test("a large record is read in parts, with room for others in between; one that is removed meanwhile is left", async () => {
+test("a large record is read in parts with pauses for other work; reading stops if the session is removed", async () => {
   const { journal, start, create, facts } = open();
   create("c1");
   for (let second = 1; second <= 3; second++) use("c1", second, { padding: "x".repeat(1 << 20) });

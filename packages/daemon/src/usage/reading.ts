@@ -1,9 +1,9 @@
 /**
- * What terminal agents used, from what they write down themselves, where their profile says how. Read when a turn has ended and when a run has; some
- * write it a moment later, so it is looked at once more then. Somebody who must know sooner (budgets.ts) asks.
+ * Reads the usage of terminal agents from their own files, where their profile says how. It reads at the end of each turn and run, and again a moment
+ * later because some agents write late. A caller that must know sooner (budgets.ts) asks for a reading.
  *
- * What is found and how far was read are one transaction: a daemon that dies at any moment leaves nothing to be counted twice, and the next one goes
- * on from there. It begins with all that run, and with what ended since the last daemon began.
+ * The usage found and the position read are one transaction: if the daemon dies, nothing is counted twice, and the next daemon continues from there.
+ * A daemon begins with all live sessions and those that ended since the previous daemon started.
  */
 import { createHash } from "node:crypto";
 import { setImmediate as breathe } from "node:timers/promises";
@@ -18,7 +18,7 @@ import { type UsageQueries, usageDraft } from "../projection/usage.ts";
 const FOLLOWED = ["session.status_changed", "session.ended"];
 const BATCH = 500;
 
-/** An agent that has told its turn's end has then written what the turn used, also on a busy machine. */
+/** An agent has written a turn's usage this long after it reported the turn's end, even on a busy machine. */
 const AGAIN_MS = 2000;
 
 export interface ReadingRooms {
@@ -32,7 +32,7 @@ export interface ReadingRooms {
 
 export class UsageReading implements Disposable {
   readonly #rooms: ReadingRooms;
-  /** Beyond what is written down: lines that told of no call need not be read again. */
+  /** Positions beyond the journaled ones: lines without a call need not be read again. */
   readonly #states = new Map<string, string>();
   readonly #reading = new Map<SessionId, Promise<void>>();
   readonly #timers = new Map<SessionId, NodeJS.Timeout>();
@@ -42,7 +42,7 @@ export class UsageReading implements Disposable {
     this.#rooms = rooms;
   }
 
-  /** `lastStart`: where in the journal the last daemon began. */
+  /** `lastStart`: the journal position where the previous daemon started. */
   begin(lastStart: number): void {
     const { journal, sessions } = this.#rooms;
     this.#follow(journal.cursor.seq).catch((error: unknown) => log(`usage is no longer read: ${describe(error)}`));
@@ -55,7 +55,7 @@ export class UsageReading implements Disposable {
     this.#timers.clear();
   }
 
-  /** Resolves when all that is there now is in the journal. Asked while it reads, it reads again. */
+  /** Resolves when all usage written so far is in the journal. A call during a reading reads again afterwards. */
   read(session: SessionId): Promise<void> {
     const before = this.#reading.get(session) ?? Promise.resolve();
     const reading = before
@@ -97,7 +97,7 @@ export class UsageReading implements Disposable {
   async #read(session: SessionId): Promise<void> {
     const { sessions, profiles, envOf } = this.#rooms;
     const record = sessions.get(session);
-    // What a conversation used, its protocol tells.
+    // The protocol reports the usage of a conversation.
     const source = record?.kind === "terminal" ? profiles.find(record.agent)?.usage : undefined;
     const env = source && envOf(session);
     if (!record || !source || !env) return;
@@ -123,11 +123,11 @@ export class UsageReading implements Disposable {
     }
   }
 
-  /** One for each turn and model: a turn may be a hundred calls. The last says how far it was read. */
+  /** One draft for each turn and model, since a turn may have a hundred calls. The last draft holds the position read. */
   #draftsOf(record: SessionRecord, place: string, { calls, state }: { calls: readonly Call[]; state: string }): Draft[] {
     const groups = new Map<string, Grouped>();
     for (const call of calls) {
-      // A conversation that it went on with, or a copy of another's: that was not this session's doing.
+      // Older calls are from a continued or copied conversation, not from this session.
       if (call.at !== null && call.at < record.createdAt) continue;
       const turn = this.#rooms.usage.turnAt(record.id, call.at);
       const key = JSON.stringify([turn, call.model, call.cost === null]);
@@ -160,7 +160,7 @@ function plus(a: number | null, b: number | null): number | null {
   return a === null || b === null ? null : a + b;
 }
 
-/** By where it was read up to, which is behind every one before. */
+/** Unique, because the state advances with every reading. */
 function keyOf(...parts: string[]): string {
   return createHash("sha256").update(JSON.stringify(parts)).digest("base64url").slice(0, 16);
 }

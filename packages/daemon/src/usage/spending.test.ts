@@ -49,7 +49,7 @@ test("a session's sum grows with each fact, and is null before the first", () =>
   expect(spending.of(B.id)).toBeNull();
 });
 
-test("what is added to a sum is what adding up all of it gives, of however many sessions", () => {
+test("an incremental sum equals a full sum, for any number of sessions", () => {
   const { spending, anew, use } = open();
   const many = Array.from({ length: 120 }, (_, n) => ({
     id: `s${String(n).padStart(9, "a")}` as SessionId,
@@ -66,14 +66,14 @@ test("what is added to a sum is what adding up all of it gives, of however many 
   }
 });
 
-test("what the agent says that it cost comes before the list of prices", () => {
+test("the agent's own cost wins over the price list", () => {
   const { spending, use } = open();
   use(A, { cost: 1.5 });
   use(A, { cost: 0, turn: "2" });
   expect(spending.of(A.id)).toMatchObject({ cost: 1.5, unknownCosts: 0, estimated: false });
 });
 
-test("turns of unknown cost or tokens are counted, not taken for 0, and each once", () => {
+test("turns with unknown cost or tokens are counted, each once, and not as 0", () => {
   const { spending, use, by } = open();
   use(A, { model: "scripted" });
   expect(spending.of(A.id)).toMatchObject({ cost: null, unknownCosts: 1, unknownTokens: 0 });
@@ -86,7 +86,7 @@ test("turns of unknown cost or tokens are counted, not taken for 0, and each onc
   expect(by("model").unpriced).toEqual(["scripted", null]);
 });
 
-test("what was spent after a place in the journal is told apart", () => {
+test("usage after a journal position is reported separately", () => {
   const { journal, spending, use } = open();
   use(A);
   const { seq } = journal.cursor;
@@ -96,7 +96,7 @@ test("what was spent after a place in the journal is told apart", () => {
   expect(spending.since(A.id, seq)).toMatchObject({ turns: 1, input: 7 });
 });
 
-test("by agent, model and session the dearest comes first, and all of it is in the total", () => {
+test("by agent, model and session the most expensive row comes first, and the total includes all rows", () => {
   const { use, by } = open();
   use(A);
   use(B, { model: "scripted", input: 5 });
@@ -120,14 +120,14 @@ test("by agent, model and session the dearest comes first, and all of it is in t
   expect(by("session", { session: B.id }).rows).toHaveLength(1);
 });
 
-test("where nothing has a price, the one with most tokens comes first", () => {
+test("without prices, the row with the most tokens comes first", () => {
   const { use, by } = open();
   use(A, { model: "small" });
   use(A, { model: "large", cacheWrite: 10_000, turn: "2" });
   expect(by("model").rows.map(({ key }) => key)).toEqual(["large", "small"]);
 });
 
-test("turns come in the order in which they were told of, whatever they are called", () => {
+test("turns are listed in the order of their reports, whatever their names", () => {
   const { use, by } = open();
   for (const turn of ["9", "10", null, "lxi3lwy35d", "9"]) use(A, { turn });
   expect(by("turn").rows.map(({ key, label }) => [key, label])).toEqual([
@@ -138,7 +138,7 @@ test("turns come in the order in which they were told of, whatever they are call
   ]);
 });
 
-test("a day begins at midnight of the time zone that was asked for", () => {
+test("a day begins at midnight of the requested time zone", () => {
   const { use, by } = open();
   use(A, { at: "2026-11-14T23:30:00.000Z" });
   use(A, { at: "2026-11-15T00:30:00.000Z" });
@@ -150,7 +150,7 @@ test("a day begins at midnight of the time zone that was asked for", () => {
   expect(by("day", { since: "2026-11-15T00:00:00.000Z" })).toMatchObject({ since: "2026-11-15T00:00:00.000Z", total: { input: 2000 } });
 });
 
-test("a session's actor is the daemon, and its facts say whose they were", () => {
+test("the actor of a usage fact is the daemon, and the fact names its session", () => {
   const draft = usageDraft(A, { run: 1 } as UsageRecord);
   expect(draft).toMatchObject({ actor: "daemon" as Principal, session: A.id, data: { agent: "claude", name: "api" } });
 });

@@ -1,10 +1,10 @@
-/** What was spent, of whom: sums of the facts, each priced as the list is now. Another price list changes what was, too. */
+/** Usage reports: sums of recorded facts at current prices. A new price list also changes past costs. */
 import type { Session, SessionId, Spent, Sums, UsageBy, UsageReport, UsageRow } from "@holdfast/contract";
 import type { UsageFact, UsageQueries } from "../projection/usage.ts";
 import type { Prices } from "./prices.ts";
 import { plus, Sum } from "./sum.ts";
 
-/** Turns that run: what they have used is recorded when they end. */
+/** Usage of running turns, which is recorded only when they end. */
 export interface RunningTurns {
   usedBy(session: SessionId): UsageFact | null;
   all(): UsageFact[];
@@ -12,20 +12,20 @@ export interface RunningTurns {
 
 const NONE: RunningTurns = { usedBy: () => null, all: () => [] };
 
-/** Of sessions that were removed long ago nobody asks. */
+/** Limits the cache, which would otherwise keep long-removed sessions. */
 const MOST_KNOWN = 1000;
-/** So many use something at about the same time; the others are added up anew. */
+/** Sessions whose sum is kept for adding; the sums of others are recomputed. */
 const MOST_GROWING = 50;
 
 export class Spending {
   readonly #queries: UsageQueries;
   readonly #prices: Prices;
-  /** Of each session, as of its newest fact. */
+  /** The sum of each session, as of its newest fact. */
   readonly #known = new Map<SessionId, { seq: number; spent: Spent }>();
-  /** Of those that used something lately: what comes is added, however much there was before. */
+  /** Sums of recently active sessions: new facts are added without reading the old ones again. */
   readonly #growing = new Map<SessionId, Sum>();
 
-  /** Of what removed sessions used, by the one that counts it. */
+  /** Usage of removed sessions, by the session that it counts toward. */
   readonly #inherited = new Map<SessionId, { seq: number; spent: Spent | null }>();
   #running = NONE;
 
@@ -38,14 +38,14 @@ export class Spending {
     this.#running = running;
   }
 
-  /** Of all its runs, with the turn that runs; null: nothing was told. */
+  /** Usage of all its runs, including the running turn; null if nothing was reported. */
   of(session: SessionId): Session["spent"] {
     const now = this.#running.usedBy(session);
     const recorded = this.#recorded(session);
     return now ? plus(recorded, this.#sum([now]).spent) : recorded;
   }
 
-  /** Of all of these, the first with those that it started; also what removed ones have used. Null: the first is all there is. */
+  /** Usage of the first session and its descendants, including removed ones; null if only the first used anything. */
   withChildren([own, ...children]: readonly SessionId[]): Session["spent"] {
     if (own === undefined) return null;
     const theirs = children.reduce<Session["spent"]>((sum, child) => plus(sum, plus(this.of(child), this.#removedOf(child))), null);
@@ -77,13 +77,12 @@ export class Spending {
     return spent;
   }
 
-  /** Of these sessions together. */
   total(sessions: readonly SessionId[]): Sums {
     const running = sessions.flatMap((session) => this.#running.usedBy(session) ?? []);
     return this.#sum([...this.#queries.facts({ within: sessions }), ...running]).sums;
   }
 
-  /** After a place in the journal; null: nothing. */
+  /** Usage after a journal position; null if none. */
   since(session: SessionId, after: number): Session["spent"] {
     const facts = this.#queries.facts({ session, after });
     return facts.length === 0 ? null : this.#sum(facts).spent;
@@ -142,7 +141,7 @@ export class Spending {
     return sum;
   }
 
-  /** What the agent says comes first: it knows of discounts and long prompts. */
+  /** The agent's own figure comes first: it includes discounts and surcharges for long prompts. */
   #costOf(fact: UsageFact): number | null {
     return fact.cost ?? this.#prices.cost(fact.model, fact);
   }
@@ -155,7 +154,7 @@ interface Key {
 
 type KeyOf = (fact: UsageFact) => Key | Key[];
 
-/** What a session in several groups has used is in the row of each; the total counts it once. */
+/** A session in several groups counts in the row of each group, but once in the total. */
 const KEYS: Record<UsageBy, (of: { day: (at: string) => string }) => KeyOf> = {
   day:
     ({ day }) =>
@@ -189,7 +188,7 @@ function bySize(a: UsageRow, b: UsageRow): number {
   return (b.cost ?? -1) - (a.cost ?? -1) || b.input + b.output + b.cacheWrite - (a.input + a.output + a.cacheWrite);
 }
 
-/** `2026-11-15`, there. By the quarter of an hour: no time zone changes its day at another moment. */
+/** Local dates such as `2026-11-15`, cached by quarter of an hour: in every time zone a day begins on one. */
 function daysIn(timeZone: string): (at: string) => string {
   const format = new Intl.DateTimeFormat("sv-SE", { timeZone, year: "numeric", month: "2-digit", day: "2-digit" });
   const known = new Map<number, string>();

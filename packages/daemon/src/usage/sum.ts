@@ -1,7 +1,7 @@
 import type { Spent, Sums } from "@holdfast/contract";
 import type { UsageFact } from "../projection/usage.ts";
 
-/** Adds up what is known, and counts the turns of which something is not. */
+/** Adds up known usage, and counts the turns with unknown tokens or cost. */
 export class Sum {
   readonly #turns = new Set<string>();
   readonly #unknownTokens = new Set<string>();
@@ -14,7 +14,7 @@ export class Sum {
   #context: Spent["context"] = null;
   #estimated = false;
 
-  /** `cost` null: nobody knows. */
+  /** `cost` null: unknown. */
   add(
     fact: Pick<UsageFact, "session" | "run" | "turn" | "input" | "output" | "cacheRead" | "cacheWrite" | "context" | "estimated">,
     cost: number | null,
@@ -51,7 +51,7 @@ export class Sum {
   }
 }
 
-/** Both together; no turn is in both. */
+/** The sum of two that have no turn in common. */
 export function plus(one: Spent | null, other: Spent | null): Spent | null {
   if (!one || !other) return one ?? other;
   const cost = one.cost === null && other.cost === null ? null : (one.cost ?? 0) + (other.cost ?? 0);

@@ -18,7 +18,7 @@ const working = { status: "working", standing: { turn: "working" } } as unknown 
 const idle = { status: "idle", standing: { turn: "idle" } } as unknown as SessionRecord;
 const over = { status: "stopped", standing: { turn: "working" } } as unknown as SessionRecord;
 
-test("what is used of each limit: turns, minutes of its runs, new tokens, dollars; what nobody told is not known", () => {
+test("each limit has its use: turns, minutes of runs, new tokens, dollars; unreported use is unknown", () => {
   const budget = { turns: 10, minutes: 30, tokens: 200, cost: 2 };
   expect(usesOf(budget, { turns: 3, spent: SPENT, withChildren: null, ranMs: 90_000 })).toEqual([
     { limit: "turns", allowed: 10, used: 3, own: 3 },
@@ -36,7 +36,7 @@ test("what is used of each limit: turns, minutes of its runs, new tokens, dollar
   expect(usesOf({}, { turns: 3, spent: null, withChildren: null, ranMs: 0 })).toEqual([]);
 });
 
-test("tokens and cost of sessions that it started count; its own are told apart (mend 15)", () => {
+test("tokens and cost of child sessions count; a session's own are listed separately (mend 15)", () => {
   const all = { ...SPENT, input: 1000, cost: 4 };
   expect(usesOf({ turns: 9, tokens: 9000, cost: 5 }, { turns: 3, spent: SPENT, withChildren: all, ranMs: 0 })).toEqual([
     { limit: "turns", allowed: 9, used: 3, own: 3 },
@@ -45,7 +45,7 @@ test("tokens and cost of sessions that it started count; its own are told apart 
   ]);
 });
 
-test("the last turn that is allowed may be worked to its end; of anything else the limit is the limit", () => {
+test("the last allowed turn may run to its end; all other limits are strict", () => {
   const turns = (used: number) => ({ limit: "turns" as const, allowed: 2, used });
   expect([isReached(turns(2), working), isReached(turns(3), working)]).toEqual([false, true]);
   expect([isReached(turns(1), idle), isReached(turns(2), idle), isReached(turns(2), over)]).toEqual([false, true, true]);
@@ -54,12 +54,12 @@ test("the last turn that is allowed may be worked to its end; of anything else t
   expect([isWorking(working), isWorking(idle), isWorking(over)]).toEqual([true, false, false]);
 });
 
-test("four fifths of a limit are near it", () => {
+test("a limit is near at four fifths", () => {
   const near = (used: number | null) => isNear({ allowed: 10, used });
   expect([near(7), near(8), near(12), near(null)]).toEqual([false, true, true, false]);
 });
 
-test("minutes are looked at when they are near their limit, and when they are over", () => {
+test("minutes are checked when they near their limit and when they reach it", () => {
   const use = { limit: "minutes" as const, allowed: 1, used: null };
   expect(nextMinuteMark(use, 0)).toBe(48_000);
   expect(nextMinuteMark(use, 50_000)).toBe(10_000);

@@ -1,8 +1,8 @@
-/** What of a session's budget is used: pure, but for the clock. */
+/** How much of a session's budget is used. Pure. */
 import { BUDGET_LIMITS, type Budget, type BudgetLimit, hasEnded, NEAR_LIMIT, type Session } from "@holdfast/contract";
 import type { SessionRecord } from "../projection/session-queries.ts";
 
-/** Of a limit: what it allows and what is known to be used, with and without the sessions that it started; null: nothing is known. */
+/** A limit and its known use: `used` includes the sessions below, `own` does not. Null: unknown. */
 export interface Use {
   limit: BudgetLimit;
   allowed: number;
@@ -10,14 +10,14 @@ export interface Use {
   own: number | null;
 }
 
-/** Limits that sessions share with those who started them. */
+/** Limits that sessions share with their ancestors. */
 export const SHARED: ReadonlySet<BudgetLimit> = new Set<BudgetLimit>(["tokens", "cost"]);
 
 interface Known {
   turns: number;
   ranMs: number;
   spent: Session["spent"];
-  /** With the sessions that it started; null: they used nothing. */
+  /** Including the sessions below; null if those used nothing. */
   withChildren: Session["spent"];
 }
 
@@ -35,7 +35,7 @@ export function usesOf(budget: Budget, { turns, spent, withChildren, ranMs }: Kn
   });
 }
 
-/** The last turn that is allowed may be worked to its end. */
+/** The last allowed turn may run to its end. */
 export function isReached({ limit, allowed, used }: Omit<Use, "own">, record: Pick<SessionRecord, "status" | "standing">): boolean {
   if (used === null) return false;
   if (limit === "turns" && isWorking(record)) return used > allowed;
@@ -50,7 +50,7 @@ export function isWorking({ status, standing }: Pick<SessionRecord, "status" | "
   return !hasEnded(status) && standing?.turn === "working";
 }
 
-/** In how many milliseconds, if it runs on, a limit of minutes is near, or reached. */
+/** Milliseconds of running until a limit of minutes is near or reached. */
 export function nextMinuteMark({ allowed }: Pick<Use, "allowed">, ranMs: number): number {
   const marks = [NEAR_LIMIT * allowed * 60_000, allowed * 60_000].map((mark) => mark - ranMs);
   return Math.min(...marks.filter((ms) => ms > 0), Number.POSITIVE_INFINITY);

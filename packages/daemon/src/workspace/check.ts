@@ -1,7 +1,7 @@
 /**
- * A command in a workspace, to see what it is worth: tests, a linter. It runs in a process group of its own, below whoever asked: when they go, it ends.
- * All that it says is in `check.log` beside the worktree, and how it ended in `check.json`; of one whose daemon died meanwhile nobody knows how it
- * ended. The last one counts.
+ * Runs a command that tests a workspace, such as a test suite or a linter. The check has its own process group and ends when its caller goes away.
+ * Its output is in `check.log` beside the worktree, its result in `check.json`. If the daemon dies during a check, the check counts as interrupted.
+ * Only the last check is kept.
  */
 import { spawn } from "node:child_process";
 import { closeSync, openSync, rmSync } from "node:fs";
@@ -12,15 +12,15 @@ import { inspect, readJsonFile, writeFileAtomic } from "@holdfast/platform";
 const FILE = "check.json";
 const LOG = "check.log";
 
-/** Between the wish that it ends and the end of its patience. */
+/** Time between SIGTERM and SIGKILL. */
 const GRACE_MS = 2000;
 
 type Process = { pid: number; start: string | undefined };
 
 export interface CheckOrder {
-  /** Holds its files. */
+  /** The directory that holds `check.log` and `check.json`. */
   directory: string;
-  /** Where it runs. */
+  /** The working tree that the command runs in. */
   tree: string;
   command: string;
   env: Readonly<Record<string, string>>;
@@ -56,7 +56,7 @@ export async function runCheck({ directory, tree, command, env, umask }: CheckOr
   }
 }
 
-/** The last one that was run there; null: none. */
+/** Returns the workspace's last check, or null if there was none. */
 export function lastCheck(directory: string): Check | null {
   const { process: by, ...file } = (readJsonFile(join(directory, FILE)) ?? {}) as { process?: Process };
   const check = Schema.safeParse(file);
@@ -69,14 +69,14 @@ function write(directory: string, check: Check, process?: Process): void {
   writeFileAtomic(join(directory, FILE), `${JSON.stringify({ ...check, ...(process ? { process } : {}) })}\n`);
 }
 
-/** A check may have started servers: its whole group goes. */
+/** Ends the whole process group, because a check may have started servers. */
 function endGroupAt(pid: number, signal: AbortSignal): Disposable {
   let last: NodeJS.Timeout | undefined;
   const kill = (how: NodeJS.Signals) => {
     try {
       process.kill(-pid, how);
     } catch {
-      // It is gone already.
+      // The group is already gone.
     }
   };
   const end = () => {
@@ -89,7 +89,7 @@ function endGroupAt(pid: number, signal: AbortSignal): Disposable {
     [Symbol.dispose]() {
       signal.removeEventListener("abort", end);
       clearTimeout(last);
-      // What it left running in the background would hold the workspace's ports and files.
+      // Background processes of the check would hold the workspace's ports and files.
       kill("SIGKILL");
     },
   };

@@ -14,7 +14,7 @@ function placeOf(repository: Scratch, workspace = WORKSPACE): Place {
 const list = (repository: Scratch, workspace = WORKSPACE) => listCheckpoints(repository.path, workspace, repository.env);
 const numbers = async (repository: Scratch) => (await list(repository)).map(({ number }) => number);
 
-test("a checkpoint is listed with all that was known when it was made, and how many files changed since the one before", async () => {
+test("a checkpoint is listed with its details and the number of files changed since the previous one", async () => {
   using repository = scratchRepository();
   repository.write("a.txt", "a");
   const head = repository.commit("first");
@@ -32,7 +32,7 @@ test("a checkpoint is listed with all that was known when it was made, and how m
   expect(await list(repository, "otherspace" as WorkspaceId)).toEqual([]);
 });
 
-test("a number that nobody has is refused, with those there are", async () => {
+test("an unknown number is refused with the existing range", async () => {
   using repository = scratchRepository();
   repository.commit("first");
   await expect(findCheckpoint(placeOf(repository), 1)).rejects.toMatchObject({
@@ -43,7 +43,7 @@ test("a number that nobody has is refused, with those there are", async () => {
   await expect(findCheckpoint(placeOf(repository), 7)).rejects.toMatchObject({ hint: expect.stringContaining("1 to 1") });
 });
 
-test("made at the same moment, each gets a number of its own", async () => {
+test("checkpoints made at the same moment get different numbers", async () => {
   using repository = scratchRepository();
   repository.commit("first");
   const made = await Promise.all(
@@ -54,14 +54,14 @@ test("made at the same moment, each gets a number of its own", async () => {
   expect(listed).toEqual(made.toSorted((a, b) => a.number - b.number));
 });
 
-test("the oldest go beyond the limit, and numbers go on", async () => {
+test("the oldest checkpoints beyond the limit are removed, and numbers continue", async () => {
   using repository = scratchRepository();
   repository.commit("first");
   for (let turn = 1; turn <= 5; turn++) await createCheckpoint(placeOf(repository), { why: "turn", turn, keep: 3 });
   expect(await numbers(repository)).toEqual([3, 4, 5]);
 });
 
-test("a session's go with it, but for the workspace's newest; all go with the workspace, and those of others stay", async () => {
+test("removing a session removes its checkpoints except the workspace's newest; removing the workspace removes all of its own", async () => {
   using repository = scratchRepository();
   repository.commit("first");
   const place = placeOf(repository);
@@ -78,7 +78,7 @@ test("a session's go with it, but for the workspace's newest; all go with the wo
   expect(await list(repository, "otherspace" as WorkspaceId)).toEqual([other]);
 });
 
-test("a ref there that is no checkpoint is passed over, and its number is not given again", async () => {
+test("a ref that is not a checkpoint is ignored, and its number is not reused", async () => {
   using repository = scratchRepository();
   repository.commit("first");
   repository.git("update-ref", `refs/holdfast/checkpoints/${WORKSPACE}/4`, "HEAD");
@@ -87,7 +87,7 @@ test("a ref there that is no checkpoint is passed over, and its number is not gi
   expect(await createCheckpoint(placeOf(repository), { why: "asked" })).toMatchObject({ number: 5 });
 });
 
-test("they outlive a collection of garbage, with the commits they were made on", async () => {
+test("checkpoints and their commits survive git's garbage collection", async () => {
   using repository = scratchRepository();
   repository.write("a.txt", "a");
   const first = repository.commit("first");

@@ -1,9 +1,9 @@
 /**
- * Checkpoints of a workspace: refs in its repository, `refs/holdfast/checkpoints/<workspace>/<number>`, each a snapshot (snapshot.ts) whose
- * message carries what else is known of it. There is no table: what git has is the truth, and events only tell of it.
+ * Checkpoints of a workspace: refs in its repository, `refs/holdfast/checkpoints/<workspace>/<number>`. Each is a snapshot (snapshot.ts) whose
+ * message carries the checkpoint's other details. There is no table: git is the source of truth, and events only report it.
  *
- * Numbers go up. The newest checkpoint of a workspace stays as long as the workspace does, also when its session is forgotten: no number is
- * given twice, and there is always one to compare with.
+ * Numbers only increase. The newest checkpoint stays as long as its workspace, even after its session is removed: no number is reused, and there is
+ * always a checkpoint to compare with.
  */
 import { Checkpoint, HoldfastError, type SessionId, type WorkspaceId } from "@holdfast/contract";
 import { type Environment, GitError, git, parts, tryGit } from "./git.ts";
@@ -12,7 +12,7 @@ import { commitSnapshot, type Taken, takeTree } from "./snapshot.ts";
 
 export const KEPT_CHECKPOINTS = 100;
 
-/** Whose checkpoints, and where. */
+/** A workspace and its working tree. */
 export interface Place {
   workspace: WorkspaceId;
   /** The workspace's own working tree. */
@@ -29,18 +29,18 @@ export interface Why {
 }
 
 export interface CreateOptions extends Why {
-  /** So many of the newest are kept. */
+  /** How many of the newest checkpoints to keep. */
   keep?: number | undefined;
   largeFile?: number;
 }
 
-/** Oldest first. `directory`: any of the repository. */
+/** Lists oldest first. `directory`: any directory of the repository. */
 export async function listCheckpoints(directory: string, workspace: WorkspaceId, env?: Environment): Promise<Checkpoint[]> {
   const kept = await readRefs(directory, workspace, env);
   return kept.flatMap(({ checkpoint }) => checkpoint ?? []);
 }
 
-/** Of every workspace of the repository, ours or not. */
+/** Lists the checkpoints of every workspace of the repository, including those of other homes. */
 export async function listAllCheckpoints(directory: string, env?: Environment): Promise<Map<WorkspaceId, Checkpoint[]>> {
   const all = new Map<WorkspaceId, Checkpoint[]>();
   for (const { workspace, checkpoint } of await readRefs(directory, "*", env)) {
@@ -62,7 +62,7 @@ export async function findCheckpoint(place: Place, number: number): Promise<Chec
   });
 }
 
-/** Of what is there now. */
+/** Saves the current state. */
 export async function createCheckpoint(place: Place, options: CreateOptions): Promise<Checkpoint> {
   const taken = await takeTree(place.worktree, {
     env: place.env,
@@ -71,7 +71,7 @@ export async function createCheckpoint(place: Place, options: CreateOptions): Pr
   return await keepAsCheckpoint(place, taken, options);
 }
 
-/** `also`: commits that must not be lost, beside what is checked out. */
+/** `also`: commits to preserve besides what is checked out. */
 export async function keepAsCheckpoint(
   place: Place,
   taken: Taken,
@@ -95,7 +95,7 @@ export async function keepAsCheckpoint(
   const commit = await commitSnapshot(worktree, taken, { env, message, also: options.also });
   const number = await nameIt(place, { commit, from: (before.at(-1)?.number ?? 0) + 1 });
   const beyond = before.slice(0, Math.max(0, before.length + 1 - Math.max(1, options.keep ?? KEPT_CHECKPOINTS)));
-  // Where somebody goes back to must be there also when that is cut short.
+  // The rewind's target must survive in case the rewind is interrupted.
   await remove(
     place,
     beyond.filter((kept) => kept.number !== details.rewoundTo),
@@ -103,19 +103,19 @@ export async function keepAsCheckpoint(
   return { number, commit, tree: taken.tree, ...details };
 }
 
-/** What a workspace was last known to be like: its newest checkpoint, or the one that it was brought back to after that. */
+/** Returns the last known state of a workspace: its newest checkpoint, or the one it was later rewound to. */
 export function lastKnown<C extends { number: number; checkpoint?: Checkpoint | undefined }>(all: readonly C[]): C | undefined {
   const newest = all.at(-1);
   const to = newest?.checkpoint?.rewoundTo ?? null;
   return all.find(({ number }) => number === to) ?? newest;
 }
 
-/** With its workspace. `directory`: any of the repository. */
+/** Removes all checkpoints of a removed workspace. `directory`: any directory of the repository. */
 export async function removeCheckpoints(directory: string, workspace: WorkspaceId, env?: Environment): Promise<void> {
   await remove({ worktree: directory, env }, await readRefs(directory, workspace, env));
 }
 
-/** With their session. The workspace's newest stays. */
+/** Removes a removed session's checkpoints, except the workspace's newest. */
 export async function removeCheckpointsOf(place: Place, session: SessionId): Promise<number> {
   const all = await readRefs(place.worktree, place.workspace, place.env);
   const gone = all.slice(0, -1).filter(({ checkpoint }) => checkpoint?.session === session);
@@ -123,7 +123,7 @@ export async function removeCheckpointsOf(place: Place, session: SessionId): Pro
   return gone.length;
 }
 
-/** Files that differ between two commits or trees; null: nothing at all. */
+/** Counts the files that differ between two commits or trees. `from` null: an empty tree. */
 export async function countChanges({ worktree, env }: Pick<Place, "worktree" | "env">, from: string | null, to: string): Promise<number> {
   const args =
     from === null ? ["ls-tree", "-r", "-z", "--name-only", to] : ["diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to];
@@ -135,7 +135,7 @@ interface Kept {
   number: number;
   ref: string;
   commit: string;
-  /** Undefined: written by a later version, or by somebody else. */
+  /** Undefined if a later version or another program wrote it. */
   checkpoint: Checkpoint | undefined;
 }
 
@@ -145,7 +145,7 @@ function refOf(workspace: WorkspaceId, number: number): string {
   return `${PREFIX}${workspace}/${number}`;
 }
 
-/** By number. */
+/** Sorted by number. */
 async function readRefs(directory: string, workspace: WorkspaceId | "*", env: Environment | undefined): Promise<Kept[]> {
   const format = "%(refname)%00%(objectname)%00%(tree)%00%(contents:body)%00";
   const text = await git(directory, ["for-each-ref", `--format=${format}`, workspace === "*" ? PREFIX : `${PREFIX}${workspace}/`], { env });
@@ -169,12 +169,12 @@ function read({ body, ...known }: { number: number; commit: string; tree: string
   }
 }
 
-/** Somebody else may take the number first: then the next one. */
+/** Creates the ref. If another process took the number, tries the next one. */
 async function nameIt(place: Place, { commit, from }: { commit: string; from: number }): Promise<number> {
   const MOST_TRIES = 100;
   for (let number = from; ; number++) {
     const ref = refOf(place.workspace, number);
-    // An empty old value: it must not be there yet.
+    // With an empty old value, git refuses a ref that exists.
     const args = [...QUIET_SETTINGS, "update-ref", ref, commit, ""];
     const made = await tryGit(place.worktree, args, { env: place.env });
     if (made.code === 0) return number;
@@ -183,7 +183,7 @@ async function nameIt(place: Place, { commit, from }: { commit: string; from: nu
   }
 }
 
-/** All at once. A number is given once, so that none of them can mean anything else by now; one that is gone already is as good. */
+/** Deletes the refs in one transaction. Numbers are never reused, so no ref can have a new meaning. A missing ref is no error. */
 async function remove({ worktree, env }: Pick<Place, "worktree" | "env">, gone: readonly Kept[]): Promise<void> {
   if (gone.length === 0) return;
   const input = gone.map(({ ref }) => `delete ${ref}\0\0`).join("");

@@ -1,7 +1,7 @@
 /**
- * What can go without anybody's loss: workspaces whose base has everything, records of directories that are gone, git's entries and our directories that
- * belong to nothing, and what was kept of removed workspaces long ago. Anything uncommitted, unmerged or lived in stays, and it is said why. Each is
- * looked at again when it is removed.
+ * Finds what can be deleted without loss: workspaces whose base has everything, records of missing directories, git entries and Holdfast
+ * directories that belong to nothing, and old recovery data. Anything with uncommitted or unmerged work or a session stays, with a reason. Each
+ * item is checked again when it is removed.
  */
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -27,7 +27,7 @@ interface Options {
   env: Environment;
 }
 
-/** `act` is undefined for what stays. */
+/** `act` is undefined for an item that stays. */
 interface Found extends Collected {
   act?: () => Promise<unknown>;
 }
@@ -121,7 +121,7 @@ export class Collecting {
     return found;
   }
 
-  /** Git's entries of worktrees of ours that nobody knows any more. */
+  /** Git's entries of Holdfast worktrees that no record accounts for. */
   async #entries(repo: string, { env }: Options): Promise<Found[]> {
     const known = new Set(this.#queries.list().map(({ path }) => path));
     const trees = (await listTrees(repo, env)).filter(({ path }) => path.startsWith(`${this.#directory}/`));
@@ -142,7 +142,7 @@ export class Collecting {
       const [ref = "", seconds] = line.split(" ");
       const id = ref.slice(REMOVED_REFS.length + 1) as WorkspaceId;
       const age = Date.now() - Number(seconds) * 1000;
-      // Of another home, which shares the repository: not ours to delete.
+      // A ref of another home that shares the repository is not ours to delete.
       const record = this.#queries.get(id);
       if (ref === "" || !record || age < olderThanMs) return [];
       const why = `recovery data of ${record.name}, removed ${counted(Math.floor(age / 86_400_000), "day")} ago`;
@@ -150,7 +150,7 @@ export class Collecting {
     });
   }
 
-  /** The fact first: a ref that outlives it is only found again. */
+  /** Appends the event first: a ref that survives it is found again by the next collection. */
   async #forget(
     { repo, ref, record }: { repo: string; ref: string; record: WorkspaceRecord },
     { env, actor }: { env: Environment; actor: Principal },
@@ -161,7 +161,7 @@ export class Collecting {
     await git(repo, ["update-ref", "-d", ref], { env });
   }
 
-  /** Directories of which the journal knows nothing, and of which nothing says what they were. */
+  /** Directories that neither the journal nor a file in them accounts for. */
   async #unknown(env: Environment): Promise<Found[]> {
     const found: Found[] = [];
     for (const name of entriesOf(this.#directory)) {
@@ -180,7 +180,7 @@ export class Collecting {
   }
 }
 
-/** Kept of stashes that were popped or dropped. By the time of the stash: git tells no other. */
+/** Copies of stashes that were popped or dropped. Their age is that of the stash: git records no other time. */
 async function stashesIn(repo: string, { env, olderThanMs }: Options): Promise<Found[]> {
   const lines = (await git(repo, ["for-each-ref", "--format=%(refname) %(committerdate:unix)", GONE_STASHES], { env })).split("\n");
   return lines.flatMap((line): Found[] => {
@@ -192,7 +192,7 @@ async function stashesIn(repo: string, { env, olderThanMs }: Options): Promise<F
   });
 }
 
-/** What somebody might miss, in words. */
+/** Describes work that would be lost with the directory, or returns undefined. */
 async function workIn(path: string, env: Environment): Promise<string | undefined> {
   for (const entry of readdirSync(path, { withFileTypes: true })) {
     const inner = join(path, entry.name);

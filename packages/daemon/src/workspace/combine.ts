@@ -1,25 +1,25 @@
 /**
- * Merges in the object database alone: no index, no working tree, no ref. What comes out is a commit that nothing names yet, so that a merge which
- * cannot be has changed nothing, and one that was cut short has left nothing but objects for git's own collection.
+ * Merges in the object database only: no index, no working tree, no ref. The result is a commit without a ref. A failed merge changes nothing, and
+ * an interrupted one leaves only objects for git's garbage collection.
  */
 import { HoldfastError } from "@holdfast/contract";
 import { GitError, type GitOptions, git, parts, tryGit } from "./git.ts";
 import { readOne } from "./merge-tree.ts";
 
 export interface Sides {
-  /** Any working tree of the repository; its attributes count. */
+  /** Any working tree of the repository. Its attributes apply. */
   directory: string;
   base: string;
   tip: string;
-  /** A commit of the tip's side that the base has the content of, by an earlier squash: what came after it is all there is to bring. */
+  /** A commit on the tip's side whose content the base already has from an earlier squash. Only later commits are merged. */
   merged?: string | undefined;
-  /** What comes out is signed: they sign their commits. */
+  /** True if the user signs commits, so the result is signed too. */
   sign?: boolean;
 }
 
 export type Combined = { tree: string } | { conflicts: string[] };
 
-/** The tree of both sides, or the files in which they do not fit together. */
+/** Returns the merged tree, or the files in conflict. */
 export async function combine({ directory, base, tip, merged }: Sides, options: GitOptions): Promise<Combined> {
   if (merged !== undefined) {
     const tree = await git(directory, ["rev-parse", `${base}^{tree}`], options);
@@ -35,12 +35,14 @@ export async function combine({ directory, base, tip, merged }: Sides, options: 
 }
 
 export interface Squashed {
-  /** The workspace's commit up to which it went, and the commit that it became. */
+  /** The last workspace commit in the squash, and the commit that the squash made. */
   tip: string;
   commit: string;
 }
 
-/** What the base has of the tip's side by an earlier squash; nothing where that was taken back since, or the tip's history was rewritten. */
+/**
+ * Returns the tip-side commit that an earlier squash brought into the base. Undefined if the squash was undone or the tip's history was rewritten.
+ */
 export async function earlierSquash(
   { directory, base, tip, squashed }: Pick<Sides, "directory" | "base" | "tip"> & { squashed: Squashed | undefined },
   options: GitOptions,
@@ -54,7 +56,7 @@ export async function isAncestor(directory: string, older: string, newer: string
   return (await tryGit(directory, ["merge-base", "--is-ancestor", older, newer], options)).code === 0;
 }
 
-/** Git ends so when it does not know an option. */
+/** Git's exit code for an unknown option. */
 const USAGE = 129;
 
 async function tooOld(directory: string): Promise<HoldfastError> {
@@ -64,7 +66,7 @@ async function tooOld(directory: string): Promise<HoldfastError> {
   });
 }
 
-/** One commit on top of the base that holds all of the other side's; the base itself where it holds that already. */
+/** Makes one commit on the base with all changes of the other side. Returns the base itself if it already has them. */
 export async function squash(sides: Sides & { message: string }, options: GitOptions): Promise<string> {
   const combined = await combine(sides, options);
   if ("conflicts" in combined) throw conflict(combined.conflicts);
@@ -72,14 +74,14 @@ export async function squash(sides: Sides & { message: string }, options: GitOpt
   return commitTree({ ...sides, tree: combined.tree, parents: [sides.base] }, options);
 }
 
-/** Each commit of the other side anew on top of the base, by whom and when it was made; what the base has already is left out. */
+/** Replays each commit of the other side on the base, with its author and date. Skips commits whose changes the base already has. */
 export async function replay(sides: Sides, options: GitOptions): Promise<string> {
   const { directory } = sides;
   const commits = await commitsToReplay(sides, options);
   let head = sides.base;
   let tree = await git(directory, ["rev-parse", `${head}^{tree}`], options);
   for (const commit of commits) {
-    // With the original's parent as its only parent, that parent is the one base of this merge: which is what a cherry-pick is.
+    // With the original's parent as its only parent, that parent becomes the merge base, which makes this a cherry-pick.
     const base = await standIn({ directory, tree, parents: [commit.parent] }, options);
     const combined = await combine({ directory, base, tip: commit.id }, options);
     if ("conflicts" in combined) throw conflict(combined.conflicts, ` (in ${commit.id.slice(0, 8)} ${commit.subject})`);
@@ -94,7 +96,7 @@ export async function replay(sides: Sides, options: GitOptions): Promise<string>
 interface Original {
   id: string;
   parent: string;
-  /** It changed nothing from the beginning, and so it is not the base that has it already. */
+  /** True if the commit was empty from the start. Without this, an empty result would mean that the base has the change. */
   isEmpty: boolean;
   author: { name: string; email: string; date: string };
   subject: string;
@@ -108,7 +110,7 @@ async function commitsToReplay({ directory, base, tip, merged }: Sides, options:
   const range = ["--reverse", "--topo-order", "--no-merges", "--date=raw", `--format=${FORMAT}%x00`, "-z", tip, `^${base}`, ...without];
   const fields = (await git(directory, ["log", ...range], options)).split("\0");
   const originals: Original[] = [];
-  // `-z` puts one more zero between two.
+  // `-z` adds one more NUL between commits.
   for (let at = 0; at + 7 < fields.length; at += 9) {
     const [id = "", parent = "", tree = "", name = "", email = "", date = "", subject = "", message = ""] = fields.slice(at, at + 8);
     if (parent === "") {
@@ -135,12 +137,12 @@ export interface NewCommit {
   sign?: boolean | undefined;
 }
 
-/** For one merge alone: it says which commits the two sides have in common. */
+/** Makes a temporary commit for one merge, whose parents define the merge base. */
 function standIn(commit: Omit<NewCommit, "message" | "sign">, options: GitOptions): Promise<string> {
   return commitTree({ ...commit, message: "stand-in" }, { ...options, with: { ...options.with, ...OURS } });
 }
 
-/** Of commits that are no person's, also where git does not know who asks. */
+/** Author of Holdfast's own commits. Also used where git has no identity for the caller. */
 export const OURS = {
   GIT_AUTHOR_NAME: "Holdfast",
   GIT_AUTHOR_EMAIL: "holdfast@localhost",
@@ -148,13 +150,13 @@ export const OURS = {
   GIT_COMMITTER_EMAIL: "holdfast@localhost",
 };
 
-/** In the name of whoever the environment and the configuration say. */
+/** Commits as the identity in the environment or the configuration. */
 export function commitTree({ directory, tree, parents, message, sign }: NewCommit, options: GitOptions): Promise<string> {
   const args = ["commit-tree", ...(sign ? ["-S"] : []), ...parents.flatMap((parent) => ["-p", parent]), "-F", "-", tree];
   return git(directory, args, { ...options, input: message.endsWith("\n") ? message : `${message}\n` });
 }
 
-/** Whether they want their commits signed, which `commit-tree` does not ask by itself. */
+/** True if the user signs commits. `commit-tree` does not read that setting. */
 export async function signsCommits(directory: string, options: GitOptions): Promise<boolean> {
   return (await tryGit(directory, ["config", "--type=bool", "commit.gpgSign"], options)).stdout.trim() === "true";
 }

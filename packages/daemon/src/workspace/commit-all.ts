@@ -1,6 +1,6 @@
 /**
- * Everything that a working tree holds, as one commit on its head. First as an object alone, made in an index of its own, so that whoever merges it
- * can find out that it does not fit before anything is to be seen of it; then, by `landCommit`, as the head.
+ * Commits everything in a working tree on top of its head. The commit is first made as an object, in a private index, so a merge can find conflicts
+ * before anything visible changes. Then `landCommit` moves the head to it.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
@@ -20,7 +20,7 @@ export interface NewHead {
   sign: boolean;
 }
 
-/** The hooks of the user's global configuration are asked as `git commit` would ask them; those of the repository are an agent's to write. */
+/** Runs the hooks of the user's global configuration, as `git commit` would. Hooks of the repository are not run, because agents can write them. */
 export async function commitOfAll({ tree, head, message, sign }: NewHead, options: GitOptions): Promise<string> {
   await refuseWithoutFilter(tree, options);
   await using index = await privateIndex(tree, options.env);
@@ -39,7 +39,7 @@ export async function commitOfAll({ tree, head, message, sign }: NewHead, option
   return await commitTree({ directory: tree, tree: all, parents: [head], message: readFileSync(file, "utf8"), sign }, options);
 }
 
-/** Into a submodule git would look by the configuration that it finds there. */
+/** Excludes submodules: git would read their own configuration, which agents can write. */
 function addAll(links: readonly string[]): string[] {
   return ["add", "--all", ...(links.length === 0 ? [] : ["--pathspec-from-file=-", "--pathspec-file-nul"])];
 }
@@ -57,7 +57,7 @@ function dirtyLinks(dirty: readonly string[]): HoldfastError {
   );
 }
 
-/** `git add` would keep the number of a commit that nobody else can get. */
+/** `git add` would record a commit id that nobody else can fetch. */
 function embeddedRepositories(paths: readonly string[]): HoldfastError {
   const names = paths.map((path) => Buffer.from(path, "latin1").toString());
   return new HoldfastError(
@@ -70,7 +70,7 @@ function embeddedRepositories(paths: readonly string[]): HoldfastError {
   );
 }
 
-/** What a filter hides in commits (an encrypted file) would be in this one for all to read. */
+/** Without its filter, an encrypted file would be committed in plain text. */
 async function refuseWithoutFilter(tree: string, options: GitOptions): Promise<void> {
   for (const name of await filtersLeftOut(tree, options)) {
     const changed = ["ls-files", "-z", "--modified", "--others", "--exclude-standard", "--", `:(attr:filter=${name})`];
@@ -87,13 +87,13 @@ async function refuseWithoutFilter(tree: string, options: GitOptions): Promise<v
   }
 }
 
-/** Where they are must be a place of the user's own: one below the working tree is an agent's. Undefined: there are none. */
+/** Returns the user's hooks directory, or undefined. A directory below the working tree does not count: agents can write it. */
 async function ownHooks(tree: string, options: GitOptions): Promise<string | undefined> {
   const path = await hooksPath(tree, options);
   return path !== undefined && isAbsolute(path) && relative(tree, path).startsWith("..") ? path : undefined;
 }
 
-/** Hooks of a commit that the repository has and that were not asked: whoever wrote them counts on them. */
+/** Commit hooks of the repository that were not run. Their authors rely on them, so the user is told. */
 export async function hooksNotAsked(tree: string, options: GitOptions): Promise<string[]> {
   const asked = await ownHooks(tree, options);
   const configured = await hooksPath(tree, { ...options, direct: true });
@@ -116,7 +116,7 @@ async function hook(tree: string, args: readonly string[], options: GitOptions):
   });
 }
 
-/** Before git 2.36 a hook can only be asked by a commit. */
+/** Before git 2.36, only a commit can run a hook. */
 async function refuseUnasked(tree: string, name: string, options: GitOptions): Promise<void> {
   const file = resolve(tree, await git(tree, ["rev-parse", "--git-path", `hooks/${name}`], options));
   if (!existsSync(file)) return;
@@ -125,7 +125,7 @@ async function refuseUnasked(tree: string, name: string, options: GitOptions): P
   });
 }
 
-/** All is staged before the head moves: whoever dies in between leaves what `git add --all` leaves. */
+/** Stages everything before moving the head: a crash in between leaves the same state as `git add --all`. */
 export async function landCommit(
   { tree, head, commit }: { tree: string; head: string; commit: string },
   options: GitOptions,

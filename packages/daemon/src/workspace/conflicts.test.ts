@@ -20,7 +20,7 @@ function ask(repository: ScratchRepository, ...pairs: [string, string][]) {
   });
 }
 
-/** Branches `a`, `b` and `c`: the first two change the same line, of files with odd names among others. */
+/** Branches `a`, `b` and `c`: the first two change the same line, in files with unusual names among others. */
 function threeSides(): { repository: ScratchRepository; a: string; b: string; c: string } {
   const odd = ["one.txt", "with a\nline break.txt", "ünïcödé.txt"];
   const all = (text: string) => Object.fromEntries(odd.map((name) => [name, text]));
@@ -33,7 +33,7 @@ function threeSides(): { repository: ScratchRepository; a: string; b: string; c:
 
 const ODD = ["one.txt", "with a\nline break.txt", "ünïcödé.txt"];
 
-/** A git that knows less than this machine's: it runs `script` first, which may end it. */
+/** Installs an older git: it runs `script` first, which may exit. */
 function olderGit(repository: ScratchRepository, script: string): void {
   const bin = join(repository.root, "bin");
   mkdirSync(bin);
@@ -43,14 +43,14 @@ function olderGit(repository: ScratchRepository, script: string): void {
   vi.stubEnv("PATH", `${bin}${delimiter}${process.env.PATH}`);
 }
 
-test("of many pairs in one process, each has the files that would not merge", async () => {
+test("each of many pairs in one process gets its conflicting files", async () => {
   const sides = threeSides();
   using repository = sides.repository;
   const { a, b, c } = sides;
   expect(await ask(repository, [a, b], [a, c], [b, a], [b, c], [a, a])).toEqual([ODD, [], ODD, [], []]);
 });
 
-test("asking leaves nothing in the repository, nor in a working tree", async () => {
+test("a check leaves nothing in the repository or a working tree", async () => {
   const sides = threeSides();
   using repository = sides.repository;
   const before = repository.git("count-objects", "-v");
@@ -59,7 +59,7 @@ test("asking leaves nothing in the repository, nor in a working tree", async () 
   expect(repository.git("status", "--porcelain")).toBe("");
 });
 
-test("a pair without a common ancestor, or of a commit that is not there, cannot be told; those after it can", async () => {
+test("a pair without a common ancestor, or with a missing commit, is undecidable; later pairs are decided", async () => {
   const sides = threeSides();
   using repository = sides.repository;
   const { a, b, c } = sides;
@@ -77,7 +77,7 @@ test("a pair without a common ancestor, or of a commit that is not there, cannot
   expect(await ask(repository, ...pairs)).toEqual([null, ODD, null, null, [], null]);
 });
 
-test("in a shallow clone, what is there is told", async () => {
+test("a shallow clone is checked with the commits it has", async () => {
   const sides = threeSides();
   using repository = sides.repository;
   const clone = join(repository.root, "shallow");
@@ -94,7 +94,7 @@ test("in a shallow clone, what is there is told", async () => {
   expect(await askPairs({ repository: shallow, pairs, scratchName: NAME })).toEqual([null, ["one.txt"]]);
 });
 
-test("a bare repository whose path holds colons, quotes and spaces is asked as well", async () => {
+test("a bare repository whose path has colons, quotes and spaces is checked", async () => {
   const sides = threeSides();
   using repository = sides.repository;
   const odd = join(repository.root, 'a: "copy" \\ of it');
@@ -107,7 +107,7 @@ test("a bare repository whose path holds colons, quotes and spaces is asked as w
   expect(outcomes).toEqual([ODD]);
 });
 
-test("attributes of any directory count, and a merge driver finds nothing of the repository to write to", async () => {
+test("attributes of any directory apply, and a merge driver leaves the working tree clean", async () => {
   const attributes = { ".gitattributes": "TOP merge=union\ndriven merge=mine\n", "deep/er/.gitattributes": "LOG merge=union\n" };
   const files = (text: string) => ({ TOP: text, "deep/er/LOG": text, driven: text, plain: text });
   using repository = new ScratchRepository({ ...attributes, ...files("line\n") });
@@ -120,7 +120,7 @@ test("attributes of any directory count, and a merge driver finds nothing of the
   expect(repository.git("status", "--porcelain")).toBe("");
 });
 
-test("a directory that was renamed to two places is a conflict, though no single file is", async () => {
+test("a directory renamed to two places is a conflict, though no single file is", async () => {
   const files = Object.fromEntries(["1", "2", "3", "4"].map((name) => [`old/${name}`, `the text of ${name}\n`.repeat(9)]));
   using repository = new ScratchRepository(files);
   const one = repository.worktree("one", "one");
@@ -134,7 +134,7 @@ test("a directory that was renamed to two places is a conflict, though no single
   expect(outcome?.length).toBeGreaterThan(0);
 });
 
-test("a git that cannot be asked for many at once is asked for each", async () => {
+test("a git without --stdin checks each pair alone", async () => {
   const sides = threeSides();
   using repository = sides.repository;
   olderGit(repository, 'case "$*" in *--stdin*) echo "usage" >&2; exit 129;; esac');
@@ -142,7 +142,7 @@ test("a git that cannot be asked for many at once is asked for each", async () =
   expect(await ask(repository, [a, b], [a, c], [b, c])).toEqual([ODD, [], []]);
 });
 
-test("a git that cannot be asked at all is named, with what it takes", async () => {
+test("a git without merge-tree is refused with its version and the required one", async () => {
   const sides = threeSides();
   using repository = sides.repository;
   olderGit(repository, 'case "$*" in *merge-tree*) echo "usage" >&2; exit 129;; version) echo "git version 2.30.2"; exit 0;; esac');
@@ -153,14 +153,14 @@ test("a git that cannot be asked at all is named, with what it takes", async () 
   });
 });
 
-test("a repository that is gone is an error, and not a list of pairs that cannot be told", async () => {
+test("a missing repository is an error, not a list of undecidable pairs", async () => {
   const sides = threeSides();
   using repository = sides.repository;
   rmSync(repository.path, { recursive: true });
   await expect(ask(repository, [sides.a, sides.b])).rejects.toThrow(/not a git repository/);
 });
 
-test("where there is no room to try a merge in, nothing is said of any pair", async () => {
+test("without disk space for trial merges, no pair gets a result", async () => {
   const sides = threeSides();
   using repository = sides.repository;
   const full = 'echo "error: unable to write file x: No space left on device" >&2; exit 128';
@@ -168,7 +168,7 @@ test("where there is no room to try a merge in, nothing is said of any pair", as
   await expect(ask(repository, [sides.a, sides.b])).rejects.toThrow(/No space left/);
 });
 
-test("a git that is killed in the middle is asked again from there", async () => {
+test("after git is killed midway, the check continues from there", async () => {
   const sides = threeSides();
   using repository = sides.repository;
   const { a, b, c } = sides;

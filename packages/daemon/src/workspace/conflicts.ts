@@ -1,6 +1,6 @@
 /**
- * Which pairs of commits would not merge, and in which files. All pairs go to one process, for which a pair costs a fraction of a
- * millisecond; it gives up at the first that it cannot tell, so that one is asked by itself, and another process takes those after it.
+ * Finds which pairs of commits would conflict, and in which files. One process gets all pairs, at a fraction of a millisecond each. It stops at the
+ * first pair it cannot decide; that pair is checked alone, and another process takes the rest.
  */
 import { accessSync, constants } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,22 +14,22 @@ import type { Repository } from "./repository.ts";
 export interface MergeQuestion {
   repository: Pick<Repository, "path" | "common" | "bare">;
   pairs: readonly Pair[];
-  /** How the throw-away directories begin, below those of `scratchPlaces`. */
+  /** Name prefix of the temporary directories in `scratchPlaces`. */
   scratchName: string;
   signal?: AbortSignal;
 }
 
-/** Git ends so when it does not know an option. */
+/** Git's exit code for an unknown option. */
 const USAGE = 129;
 
-/** What git says where it could not do its work, whatever the pair. */
+/** Git's errors that have nothing to do with the pair. */
 const PASSING =
   /not a git repository|no space left|quota exceeded|out of memory|cannot allocate|too many open files|unable to (?:write|create)/i;
 
-/** Of one process: what it writes into memory stays below 50 MB or so, and twenty workspaces with their base are 210 pairs. */
+/** Pairs per process. Keeps the memory it writes to below about 50 MB. Twenty workspaces with their base are 210 pairs. */
 const AT_ONCE = 250;
 
-/** In the pairs' order. Throws where the repository is gone, there is no room to try in, or git is too old for any of it. */
+/** Returns outcomes in the order of the pairs. Throws if the repository is gone, disk space is short, or git is too old. */
 export async function askPairs({ pairs, ...question }: MergeQuestion): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   while (outcomes.length < pairs.length) {
@@ -43,7 +43,7 @@ export async function askPairs({ pairs, ...question }: MergeQuestion): Promise<O
   return outcomes;
 }
 
-/** Of the first of them, up to one that could not be told. */
+/** Returns outcomes of the first pairs, up to one that git could not decide. */
 async function askMany({ repository, pairs, scratchName, signal }: MergeQuestion): Promise<(Outcome | undefined)[]> {
   const [place = tmpdir()] = scratchPlaces();
   await using scratch = openScratch(repository, join(place, scratchName));
@@ -51,13 +51,13 @@ async function askMany({ repository, pairs, scratchName, signal }: MergeQuestion
   const { code, stdout } = await tryGit(scratch.directory, ASK_MANY, options);
   if (code === USAGE) return pairs.map(() => undefined);
   const told = readMany(stdout).slice(0, pairs.length);
-  // Killed, it may have been in the middle of the last.
+  // A killed process may have been cut off in its last record.
   return code < 0 ? told.slice(0, -1) : told;
 }
 
 /**
- * Memory first: where a small file takes half a millisecond to make, a check of twenty workspaces would take a second for nothing else. What
- * does not fit there is asked for alone, on the disk.
+ * Prefers memory: at half a millisecond per small file, checking twenty workspaces would take an extra second. Pairs that do not fit there are
+ * checked alone, on disk.
  */
 export function scratchPlaces(): string[] {
   return ["/dev/shm", tmpdir()].filter(isWritable);
@@ -67,7 +67,7 @@ async function askAlone({ repository, pair, scratchName, signal }: Omit<MergeQue
   await using scratch = openScratch(repository, join(tmpdir(), scratchName));
   const result = await tryGit(scratch.directory, askOne(pair), { with: scratch.with, ...(signal ? { signal } : {}) });
   if (result.code === USAGE) throw await tooOld(scratch.directory);
-  // Killed, without room or memory, or without a repository: that says nothing of the pair.
+  // A killed process, or one without disk space, memory or a repository, says nothing about the pair.
   if (result.code < 0 || PASSING.test(result.stderr)) throw new GitError(["merge-tree"], result);
   return readOne(result);
 }

@@ -1,4 +1,4 @@
-/** What the files of a Working Context begin as: a heading, and one line on what belongs there. And what an agent is told of them. */
+/** Initial text of the Working Context files (a heading and one line on their content), and the note that points agents to them. */
 import { CONTEXT_FILES, type ContextFileName } from "@holdfast/contract";
 
 const TEMPLATES: Readonly<Record<ContextFileName, readonly [heading: string, belongs: string]>> = {
@@ -13,18 +13,18 @@ export function template(name: ContextFileName): string {
   return `# ${heading}\n\n${belongs}\n`;
 }
 
-/** `about`: what somebody wants done, in their own words. */
+/** `about`: the user's request in their own words. */
 export function backgroundOf(about: string): string {
   return `${template("background.md")}\n## The request\n\n${about.trim()}\n`;
 }
 
-/** Nothing was added to how it began. */
+/** True if nothing was added to the template. */
 export function isEmpty(name: ContextFileName, text: string): boolean {
   const written = text.trim();
   return written === "" || written === template(name).trim();
 }
 
-/** Follows the user's own words in a session's first prompt. One paragraph: it must not be taken for the task. */
+/** Follows the user's text in a session's first prompt. One paragraph, so that the agent does not take it for the task. */
 export function pointerTo(directory: string): string {
   const [background, plan, log, results] = CONTEXT_FILES;
   return (

@@ -18,7 +18,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 describe("a Working Context (CAVE-03 workspaces)", () => {
-  test("is made of four files with a heading and a line each, and says that they are empty", () => {
+  test("consists of four files with a heading and one line each, reported as empty", () => {
     expect(readContext(root)).toMatchObject({ root, exists: false });
     expect(makeContext(root)).toEqual(["background.md", "plan.md", "working-log.md", "results-summary.md"]);
     const { exists, files } = readContext(root);
@@ -47,7 +47,7 @@ describe("a Working Context (CAVE-03 workspaces)", () => {
     }
   });
 
-  test("never overwrites what is there, and is completed where something is missing", () => {
+  test("never overwrites existing files, and adds missing ones", () => {
     mkdirSync(place(), { recursive: true });
     writeFileSync(place("plan.md"), "mine");
     writeFileSync(place(".gitignore"), "none\n");
@@ -58,14 +58,14 @@ describe("a Working Context (CAVE-03 workspaces)", () => {
     expect(readFileSync(place("background.md"), "utf8")).toContain("anything");
   });
 
-  test("tells in a new background.md what was asked for, word for word", () => {
+  test("puts the request word for word into a new background.md", () => {
     makeContext(root, { about: "  fix *this*\n\nand that\n" });
     const [background, plan] = readContext(root).files;
     expect(background?.text).toContain("\n\nfix *this*\n\nand that\n");
     expect([background?.state, plan?.state]).toEqual(["written", "empty"]);
   });
 
-  test("is refused where a link or something else stands in its place, and nothing is written through it", () => {
+  test("is refused if a link or something else is in its place, and nothing is written through it", () => {
     const elsewhere = join(root, "elsewhere");
     mkdirSync(elsewhere);
     for (const link of [[".holdfast"], [".holdfast", "context"]]) {
@@ -83,7 +83,7 @@ describe("a Working Context (CAVE-03 workspaces)", () => {
     expect(() => makeContext(root)).toThrow(/is not a directory/);
   });
 
-  test("does not follow a link in place of one of its files, nor of its .gitignore", () => {
+  test("does not follow a link in place of one of its files or its .gitignore", () => {
     makeContext(root);
     const secret = join(root, "secret");
     writeFileSync(secret, "secret");
@@ -99,13 +99,13 @@ describe("a Working Context (CAVE-03 workspaces)", () => {
     expect(readFileSync(secret, "utf8")).toBe("secret");
   });
 
-  test("says that its directory is read-only, and lets a start go on", () => {
+  test("reports a read-only directory, and the start continues", () => {
     using _ = readOnly(root);
     expect(() => makeContext(root)).toThrow(/cannot write to .*: it is read-only/);
     expect(tryContext(root, { umask: 0o022 })).toMatch(/no Working Context: .*read-only/);
   });
 
-  test("writes a file whole, unless somebody else changed it since it was read, and none that is too long", () => {
+  test("writes a file atomically, unless it changed since it was read or is too long", () => {
     writeContextFile(root, "plan.md", { text: "one", digest: null });
     const digest = readContext(root).files[1]?.digest;
     writeFileSync(place("plan.md"), "two");
@@ -116,7 +116,7 @@ describe("a Working Context (CAVE-03 workspaces)", () => {
     expect(readdirSync(place()).sort()).toEqual([".gitignore", "plan.md"]);
   });
 
-  test("reads a bounded part of a file that has grown, and says so", () => {
+  test("reads a limited part of a large file, and says so", () => {
     makeContext(root);
     writeFileSync(place("working-log.md"), "x".repeat(3_000_000));
     const log = readContext(root).files[2];
@@ -124,7 +124,7 @@ describe("a Working Context (CAVE-03 workspaces)", () => {
     expect(log?.text.length).toBe(1_000_000);
   });
 
-  test("is found from below within its repository, and never above it", () => {
+  test("is found from subdirectories within its repository, and never above it", () => {
     makeContext(root);
     const [below, repository] = [join(root, "a", "b"), join(root, "repository")];
     mkdirSync(below, { recursive: true });
@@ -139,7 +139,7 @@ describe("a Working Context (CAVE-03 workspaces)", () => {
     expect(contextRoot(below)).toBe(below);
   });
 
-  test("is pointed to in one paragraph that names each file, by its whole path from below", () => {
+  test("is pointed to in one paragraph that names each file, with an absolute path from subdirectories", () => {
     expect(contextPointer(root, "go")).toBeNull();
     makeContext(root);
     mkdirSync(join(root, ".git"));
@@ -154,7 +154,7 @@ describe("a Working Context (CAVE-03 workspaces)", () => {
   });
 });
 
-/** Root writes whatever the mode: for it the file system has to refuse. */
+/** Root can write whatever the mode, so for root the file system must refuse. */
 function readOnly(directory: string): Disposable {
   if (process.getuid?.() === 0) {
     execFileSync("mount", ["-t", "tmpfs", "-o", "ro", "tmpfs", directory]);

@@ -1,10 +1,9 @@
 /**
- * The Working Context: `.holdfast/context/` in the directory where agents work, with four files that people read and any agent can: what the
- * work is for, what is planned, what was done, what came of it. It stays where the work is, so the next agent carries on, whoever made it.
+ * The Working Context: `.holdfast/context/` in the directory where agents work, with four files for people and any agent: purpose, plan, log and
+ * results. It stays with the work, so the next agent can continue, whichever agent that is.
  *
- * A `.gitignore` of its own keeps it out of git (linked worktrees share one exclude file), and is there before the first file it hides. What
- * is there is never overwritten unless somebody asks for it, and what is written is whole or not there at all. Names come from the network:
- * nothing is followed out of the directory, neither a link in place of a directory nor one in place of a file.
+ * Its own `.gitignore` keeps it out of git (linked worktrees share one exclude file) and is written before the first file. Existing text is
+ * replaced only on request, and writes are atomic. Names come from the network: no symbolic link in place of a directory or a file is followed.
  */
 import { createHash } from "node:crypto";
 import {
@@ -40,8 +39,8 @@ const PLACE = [".holdfast", "context"] as const;
 const HIDDEN = ".gitignore";
 
 /**
- * The directory that a Working Context belongs to, for who works in `directory`: within its repository the next one above that has one, else
- * the repository's top. Outside of a repository nothing says that what lies above belongs to it.
+ * Returns the directory whose Working Context applies in `directory`: the nearest one upwards that has one, else the repository's top. Outside a
+ * repository, directories above may be unrelated and are ignored.
  */
 export function contextRoot(directory: string): string {
   const within = [directory];
@@ -58,7 +57,7 @@ export function readContext(root: string): WorkingContext {
   return { root, directory, exists, files: CONTEXT_FILES.map((name) => readContextFile(directory, name)) };
 }
 
-/** Makes what is missing of it, and nothing else; says which files it made. `about`: what a new background.md tells of the work. */
+/** Creates missing files only, and returns their names. `about`: the request that a new background.md contains. */
 export function makeContext(root: string, { about, umask = umaskIn(root) }: Partial<Making> = {}): ContextFileName[] {
   return written(root, () => {
     const directory = makeDirectories(root, umask);
@@ -70,11 +69,14 @@ export function makeContext(root: string, { about, umask = umaskIn(root) }: Part
 
 interface Making {
   about: string | undefined;
-  /** Of the person whose directory it is: the daemon's own would hide the files from everybody else. */
+  /** The umask of the directory's owner. The daemon's own would hide the files from everybody else. */
   umask: number;
 }
 
-/** For a start that must not fail for it: what its user should know, or null. `copyOf`: the directory whose own it begins with. */
+/**
+ * Never throws, so that a session can start without it. Returns a note for the user, or null. `copyOf`: a directory whose Working Context is
+ * copied.
+ */
 export function tryContext(root: string, how: { about?: string | undefined; copyOf?: string | undefined; umask: number }): string | null {
   try {
     for (const { name, text, digest } of how.copyOf === undefined ? [] : readContext(how.copyOf).files) {
@@ -87,7 +89,10 @@ export function tryContext(root: string, how: { about?: string | undefined; copy
   }
 }
 
-/** `digest`: of what the writer has read, null for a missing file; refused when it is something else by now. Without it, it is replaced. */
+/**
+ * `digest`: hash of the text that the writer has read, null for a missing file. If it differs, the write is refused. Without it, the file is
+ * replaced.
+ */
 export function writeContextFile(
   root: string,
   name: ContextFileName,
@@ -112,12 +117,12 @@ export function writeContextFile(
   });
 }
 
-/** In agents these begin a command of their own, which would take what follows for its arguments. */
+/** Agents read such text as a command, with the rest as its arguments. */
 export function beginsCommand(words: string): boolean {
   return /^\s*[/!#]/.test(words);
 }
 
-/** What follows the user's own words in the first prompt of an agent in `directory`; null where there is no Working Context. */
+/** Returns the note to append to the first prompt of an agent in `directory`, or null without a Working Context. */
 export function contextPointer(directory: string, words: string): string | null {
   if (beginsCommand(words)) return null;
   const root = contextRoot(directory);
@@ -135,7 +140,7 @@ function readContextFile(directory: string, name: ContextFileName): ContextFile 
   checkFile(path);
   let file: number;
   try {
-    // What it became since it was looked at is neither followed nor waited for.
+    // The file may have been replaced since the check: do not follow a link or wait on a pipe.
     file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     if (isMissing(error)) return missing;
@@ -159,7 +164,7 @@ function readContextFile(directory: string, name: ContextFileName): ContextFile 
   }
 }
 
-/** Of a file that is larger only so much counts, and its size. */
+/** The digest covers this many bytes of a file, and its size. */
 const MOST_COMPARED = 16 << 20;
 
 function readAll(file: number, bytes: number): Buffer {
@@ -173,12 +178,12 @@ function readAll(file: number, bytes: number): Buffer {
   return buffer.subarray(0, length);
 }
 
-/** Whether all of them are there; throws where something else is in their place. */
+/** Returns true if all directories exist. Throws if something else is in their place. */
 function checkDirectories(root: string): boolean {
   return placesIn(root).every(checkDirectory);
 }
 
-/** Also makes the file that hides them. */
+/** Also creates the `.gitignore`. */
 function makeDirectories(root: string, umask: number): string {
   for (const path of placesIn(root)) {
     if (checkDirectory(path)) continue;
@@ -200,19 +205,19 @@ function checkDirectory(path: string): boolean {
   return stat !== undefined;
 }
 
-/** A link would lead out of the directory; a pipe would have us wait for ever. */
+/** A link could lead out of the directory; reading a pipe could block forever. */
 function checkFile(path: string): void {
   const stat = lookAt(path);
   if (!stat || stat.isFile()) return;
   throw unusable(`${path} is ${stat.isSymbolicLink() ? "a symbolic link" : "not a file"}`);
 }
 
-/** Whole, and only where nothing is; whether it did. */
+/** Creates a file atomically, only if none exists. Returns true if it did. */
 function create(path: string, text: string, umask: number): boolean {
   checkFile(path);
   if (lookAt(path)) return false;
   const temporary = `${path}.${process.pid}.new`;
-  // Of a daemon that died here; and no link is followed.
+  // May be left by a daemon that died here. Removing it also prevents following a link.
   rmSync(temporary, { force: true });
   writeFileSync(temporary, text, { flag: "wx" });
   chmodSync(temporary, 0o666 & ~umask);
@@ -222,7 +227,7 @@ function create(path: string, text: string, umask: number): boolean {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EEXIST") return false;
-    // Some file systems have no second name for a file.
+    // Some file systems have no hard links.
     if (code !== "EPERM" && code !== "ENOTSUP" && code !== "EOPNOTSUPP") throw error;
     writeFileSync(path, text, { flag: "wx" });
     chmodSync(path, 0o666 & ~umask);

@@ -1,4 +1,4 @@
-/** Whose Working Context is meant, by the name of a session or a workspace or by a directory; read and written for people and agents elsewhere. */
+/** Finds a Working Context by session, workspace or directory, and reads and writes it for remote people and agents. */
 
 import { statSync } from "node:fs";
 import { isAbsolute } from "node:path";
@@ -8,7 +8,7 @@ import type { SessionQueries } from "../projection/session-queries.ts";
 import type { WorkspaceQueries } from "../projection/workspaces.ts";
 import { contextRoot, makeContext, readContext, writeContextFile } from "./context.ts";
 
-/** The name, id or id prefix of a session or a workspace, or an absolute path. */
+/** `of`: the name, id or id prefix of a session or a workspace. `directory`: an absolute path. */
 export interface ContextTarget {
   of?: string | undefined;
   directory?: string | undefined;
@@ -25,7 +25,7 @@ export class Contexts {
     this.#workspaces = options.workspaces;
   }
 
-  /** The directory that it belongs to, whether there is one yet or not. */
+  /** Returns the directory it belongs to, whether or not it exists yet. */
   rootOf({ of, directory }: ContextTarget): string {
     if ((of === undefined) === (directory === undefined)) throw new HoldfastError("usage", "name a session, a workspace or a directory");
     const root = contextRoot(directory === undefined ? this.#directoryOf(of ?? "") : absolute(directory));
@@ -37,7 +37,7 @@ export class Contexts {
     return root;
   }
 
-  /** Likewise, if it is one of theirs; else undefined. */
+  /** As `rootOf`, but only for a Working Context of these sessions; otherwise undefined. */
   rootAmong(target: ContextTarget, sessions: readonly SessionId[]): string | undefined {
     const own = sessions.flatMap((id) => this.#sessions.get(id) ?? []);
     const names = own.flatMap(({ id, name, workspace }) => [id, name, ...(workspace ? [workspace.id, workspace.name] : [])]);
@@ -50,7 +50,7 @@ export class Contexts {
     return readContext(root);
   }
 
-  /** Makes those of its files that are missing. */
+  /** Creates missing files. */
   make(root: string, actor: Principal): WorkingContext {
     const files = makeContext(root);
     if (files.length > 0) this.#journal.append({ type: "context.created", actor, session: null, data: { root, files } });

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { copyUntracked } from "./copying.ts";
 import { ScratchRepository } from "./scratch-repository.ts";
 
-test("of a directory that git has some files of, a rule copies the others, by its name and by its path", async () => {
+test("a rule copies the untracked files of a partly tracked directory, by name and by path", async () => {
   using scratch = new ScratchRepository();
   scratch.commit({ "certs/README": "r\n", "conf/local/tracked": "t\n" }, "some");
   const tree = scratch.worktree("one");
@@ -19,7 +19,7 @@ test("of a directory that git has some files of, a rule copies the others, by it
   expect(await copyUntracked(scratch.path, tree, ["./**", ".git/*", "**/.git"])).toEqual(["conf/other"]);
 });
 
-test("nothing is copied through a link that git has put in place of a directory", async () => {
+test("nothing is copied through a link that git put in place of a directory", async () => {
   using scratch = new ScratchRepository();
   const outside = join(scratch.root, "outside");
   mkdirSync(outside);
@@ -33,7 +33,7 @@ test("nothing is copied through a link that git has put in place of a directory"
   expect([existsSync(join(outside, "local")), existsSync(join(outside, "key"))]).toEqual([false, false]);
 });
 
-test("nothing is read through a link that leads out of the project, by a path, a pattern or a directory (mend 5)", async () => {
+test("nothing is read through a link out of the project, by a path, a pattern or a directory (mend 5)", async () => {
   using scratch = new ScratchRepository();
   const outside = join(scratch.root, "outside");
   mkdirSync(join(outside, "keys"), { recursive: true });
@@ -65,7 +65,7 @@ test("nothing is read through a link that leads out of the project, by a path, a
   expect(readlinkSync(join(tree, "sub/out"))).toBe(outside);
 });
 
-test("a rule with choices that lead out of the project copies nothing of it, and is no error (mend 5)", async () => {
+test("a rule with alternatives that lead out of the project copies nothing from there, and is no error (mend 5)", async () => {
   using scratch = new ScratchRepository();
   mkdirSync(join(scratch.root, "outside/keys"), { recursive: true });
   writeFileSync(join(scratch.root, "outside/keys/secret"), "s\n");

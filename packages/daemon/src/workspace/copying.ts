@@ -1,13 +1,13 @@
 /**
- * Untracked files that a new worktree needs as well: `.env`, a cache. What git has put there is never overwritten, and a copy shares its
- * blocks with the original where the file system can.
+ * Copies untracked files that a new worktree needs, such as `.env` or a cache. Files from git are never overwritten. Copies share disk blocks with
+ * the original where the file system supports it.
  */
 import { constants } from "node:fs";
 import { chmod, cp, glob, lstat, mkdir } from "node:fs/promises";
 import { dirname, join, matchesGlob, normalize } from "node:path";
 import { git, parts } from "./git.ts";
 
-/** Answers what was copied, as paths below the tree. A link is copied as a link. */
+/** Returns the copied paths, relative to the tree. A link is copied as a link. */
 export async function copyUntracked(from: string, to: string, rules: readonly string[]): Promise<string[]> {
   return copyFiles(from, to, await untrackedFor(from, rules));
 }
@@ -25,7 +25,7 @@ export async function copyFiles(from: string, to: string, paths: Iterable<string
       preserveTimestamps: true,
       verbatimSymlinks: true,
       mode: constants.COPYFILE_FICLONE,
-      // Of a socket or a pipe there is no copy.
+      // Sockets and pipes cannot be copied.
       filter: async (source) => {
         const stat = await lstat(source);
         return stat.isFile() || stat.isDirectory() || stat.isSymbolicLink();
@@ -36,25 +36,25 @@ export async function copyFiles(from: string, to: string, paths: Iterable<string
   return copied;
 }
 
-/** What the rules mean in this tree. A directory of which git has some files gives the others. */
+/** Returns the untracked paths that match the rules. For a partly tracked directory, only its untracked files match. */
 export async function untrackedFor(tree: string, rules: readonly string[]): Promise<Set<string>> {
   const wanted = rules.map((rule) => rule.replace(/\/$/, ""));
   const [anywhere, fromTop] = [wanted.filter((rule) => !rule.includes("/")), wanted.filter((rule) => rule.includes("/"))];
-  // A directory of which nothing is tracked is one entry: nobody looks for a `.env` below node_modules.
+  // A wholly untracked directory is one entry: no search for `.env` below node_modules.
   const files = (anywhere.length === 0 ? [] : await untracked(tree, "")).filter((path) =>
     path.split("/").some((name) => anywhere.some((rule) => matchesGlob(name, rule))),
   );
   const found = new Map<string, boolean>();
   for (const rule of fromTop) {
-    // The walk itself goes through links that a rule names.
+    // The glob walk would follow links that a rule names.
     if (await leadsAway(tree, fixedPart(rule))) continue;
     for await (const entry of glob(rule, { cwd: tree, withFileTypes: true })) {
       const path = normalize(join(entry.parentPath, entry.name));
-      // `{..,x}` leads out of it as well.
+      // A pattern such as `{..,x}` can also leave the tree.
       if (path.startsWith(`${tree}/`)) found.set(path.slice(tree.length + 1), entry.isDirectory());
     }
   }
-  // A rule such as `cache/**` also finds what is below a directory that it found.
+  // A rule such as `cache/**` also matches entries below a directory that it matched.
   const isInside = (path: string): boolean => path !== "" && (found.get(above(path)) === true || isInside(above(path)));
   for (const [path, isDirectory] of found) {
     if (!isInside(path)) files.push(...(isDirectory ? await untracked(tree, path) : [path]));
@@ -64,7 +64,7 @@ export async function untrackedFor(tree: string, rules: readonly string[]): Prom
   return new Set(inside);
 }
 
-/** Up to the first component that is a pattern, and that one. */
+/** Returns the rule up to and including its first component with a pattern. */
 function fixedPart(rule: string): string {
   const names = rule.split("/");
   const first = names.findIndex((name) => /[*?[\]{}()!\\]/.test(name));
@@ -81,7 +81,7 @@ function above(path: string): string {
   return path.includes("/") ? dirname(path) : "";
 }
 
-/** One of the directories above it is a link: nothing is read or written through that, it may lead out of the project. */
+/** True if a directory above the path is a link. Nothing is read or written through it, because it may lead out of the project. */
 async function leadsAway(tree: string, path: string): Promise<boolean> {
   for (let at = above(path); at !== ""; at = above(at)) {
     const stat = await lstat(join(tree, at)).catch(() => undefined);
@@ -90,7 +90,7 @@ async function leadsAway(tree: string, path: string): Promise<boolean> {
   return false;
 }
 
-/** Open to whom they are open in the original, whatever the daemon's own umask is. */
+/** Creates parent directories with the mode of the originals, regardless of the daemon's umask. */
 async function makeParents(from: string, to: string, path: string): Promise<void> {
   const parent = above(path);
   if (parent === "" || (await exists(join(to, parent)))) return;

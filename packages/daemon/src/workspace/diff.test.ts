@@ -4,14 +4,14 @@ import { ScratchRepository } from "./scratch-repository.ts";
 
 const workspace = { name: "fix", kind: "worktree", base: "main", removedAt: null, repo: null } as const;
 
-test("what was done is the same however often it is asked at once: commits, changes and new files", async () => {
+test("concurrent diffs return the same commits, changes and new files", async () => {
   using repository = new ScratchRepository();
   const path = repository.worktree("fix");
   const baseCommit = repository.commit({ "b.txt": "two\n" }, "second", path);
   repository.write({ "a.txt": "one\nmore\n", "new.txt": "three\n" }, path);
   const stats = await Promise.all(Array.from({ length: 12 }, () => statOf({ ...workspace, path, baseCommit })));
   for (const stat of stats) expect(stat).toEqual({ files: 3, insertions: 3, deletions: 0 });
-  // A program for people's own screens.
+  // An external diff program, meant for a person's screen.
   repository.git("config", "diff.external", "false");
   const { diff: patch } = await diffOf({ ...workspace, path, baseCommit }, { stat: false, names: false, color: false });
   expect(patch).toContain("+++ b/new.txt");

@@ -1,4 +1,4 @@
-/** What was done in a workspace since it began, whether committed or not. */
+/** Changes in a workspace since it was created, committed or not. */
 import { existsSync } from "node:fs";
 import { type DiffStat, HoldfastError } from "@holdfast/contract";
 import type { WorkspaceRecord } from "../projection/workspaces.ts";
@@ -9,7 +9,7 @@ import { type PrivateIndex, privateIndex } from "./private-index.ts";
 
 export interface Diff extends DiffStat {
   diff: string;
-  /** The commit that it is compared with. */
+  /** The commit that the workspace is compared with. */
   from: string;
 }
 
@@ -26,15 +26,15 @@ export async function diffOf(record: Compared, how: { stat: boolean; names: bool
   });
 }
 
-/** Into a submodule git would look by the configuration that it finds there. */
+/** Git must not look into submodules: it would use their configuration, which agents can write. */
 const DIFF = ["--no-ext-diff", "--submodule=short", "--ignore-submodules=dirty"];
 
-/** `since`: against this commit, in place of where it left its base. */
+/** `since`: compares with this commit instead of the merge base. */
 export function statOf(record: Compared, since?: string): Promise<DiffStat> {
   return withNewFiles(record, (from, index) => readStat(since ?? from, index));
 }
 
-/** In an index of our own, where new files count: the agent's is not touched. */
+/** Uses a private index that includes new files. The agent's index is not touched. */
 async function withNewFiles<T>(record: Compared, work: (from: string, index: PrivateIndex) => Promise<T>): Promise<T> {
   if (record.kind === "plain")
     throw new HoldfastError("repository_unusable", `${record.name} is a plain directory and has no earlier state to compare with`, {
@@ -52,16 +52,16 @@ async function withNewFiles<T>(record: Compared, work: (from: string, index: Pri
   if (repo !== null && !existsSync(repo)) throw repositoryGone({ name, repo });
   await using index = await privateIndex(record.path);
   const links = await gitLinksIn(index);
-  // Into a submodule git would look by the configuration that it finds there.
+  // Git must not look into submodules: it would use their configuration, which agents can write.
   const all = [":(top)", ...links.map((path) => `:(top,exclude,literal)${path}`)];
   const command = ["add", "--all", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul"];
   const added = await index.tryGit(command, { input: bytesOf(all) });
   if (added.code !== 0) throw new HoldfastError("git_failed", `the new files of ${record.name} cannot be read: ${firstLine(added.stderr)}`);
-  // Awaited here: the index goes with this function.
+  // Awaited here, because the index is disposed when this function returns.
   return await work(await beginningOf(record), index);
 }
 
-/** Where it left its base: what happened on the base since is not its doing. */
+/** Returns the merge base: later changes on the base are not part of the diff. */
 async function beginningOf({ path, base, baseCommit }: Compared): Promise<string> {
   for (const ref of [`refs/heads/${base}`, `refs/remotes/${base}`, baseCommit ?? ""]) {
     const { code, stdout } = await tryGit(path, ["merge-base", ref, "HEAD"]);
@@ -71,7 +71,7 @@ async function beginningOf({ path, base, baseCommit }: Compared): Promise<string
 }
 
 async function readStat(from: string, index: PrivateIndex): Promise<DiffStat> {
-  // Of a binary file there are no lines to count: `-`.
+  // Binary files have `-` instead of line counts.
   const entries = parts(await index.git(["diff", ...DIFF, "--numstat", "-z", "--no-renames", from, "--"]));
   const count = (column: number) => entries.reduce((sum, entry) => sum + (Number.parseInt(entry.split("\t")[column] ?? "", 10) || 0), 0);
   return { files: entries.length, insertions: count(0), deletions: count(1) };

@@ -1,12 +1,12 @@
 /**
- * Submodules with uncommitted files. Git would look into each by itself, by the configuration that it finds there and an agent can write: so it is
- * told not to, and each is asked as a repository of its own.
+ * Finds submodules with uncommitted files. Git would look into each with the configuration found there, which an agent can write. So git is told
+ * not to, and each submodule is checked as a separate repository.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type GitOptions, git, parts, tryGit } from "./git.ts";
 
-/** As `git status` marks them: ` M lib`. `known`: what it has said already. */
+/** Returns lines as `git status` prints them: ` M lib`. `known`: lines that `git status` already returned. */
 export async function dirtySubmodules(tree: string, options: GitOptions, known: readonly string[] = []): Promise<string[]> {
   const dirty: string[] = [];
   for (const path of await checkedOutSubmodules(tree, options)) {
@@ -15,12 +15,11 @@ export async function dirtySubmodules(tree: string, options: GitOptions, known: 
   return dirty;
 }
 
-/** Of the index: paths of other repositories, those of which a checkout is there. */
+/** Returns the paths of submodules in the index that are checked out. */
 export async function checkedOutSubmodules(tree: string, options: GitOptions): Promise<string[]> {
   return (await gitLinks(tree, options)).filter((path) => existsSync(join(tree, path, ".git")));
 }
 
-/** `latin1` keeps every byte of a name. */
 export async function gitLinks(tree: string, options: GitOptions): Promise<string[]> {
   const links = parts(await git(tree, ["ls-files", "--stage", "-z"], options)).filter((line) => line.startsWith("160000 "));
   return [...new Set(links.map((line) => line.slice(line.indexOf("\t") + 1)))];

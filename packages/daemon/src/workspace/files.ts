@@ -1,4 +1,4 @@
-/** `workspace.json`, beside a worktree: what a lost journal would have to find again, and whether its making was cut short. */
+/** `workspace.json`, beside a worktree: data to rebuild a lost journal, and a mark of an unfinished creation. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DAEMON, WorkspaceId as Id, type Principal, WorkspaceSpec as Spec, type WorkspaceId, type WorkspaceSpec } from "@holdfast/contract";
@@ -8,11 +8,11 @@ import { linkedDirectory, WORKSPACE_FILE } from "@holdfast/platform/git/place";
 export interface WorkspaceFile extends WorkspaceSpec {
   owner: Principal;
   createdAt: string;
-  /** Before the journal knew of it. */
+  /** True until the journal has the workspace. */
   making: boolean;
-  /** Where git keeps what belongs to the worktree: the `.git` inside it, which an agent can change, is not believed. */
+  /** Git's directory for the worktree. The `.git` file inside it is not trusted, because an agent can change it. */
   gitDir?: string | undefined;
-  /** Of whom it was made for: what is made in it later is made so too. */
+  /** The umask of the user it was created for. Later files get the same. */
   umask?: number | undefined;
 }
 
@@ -22,7 +22,7 @@ export function writeFiles(directory: string, file: WorkspaceFile): void {
   writeFileAtomic(join(directory, FILE), `${JSON.stringify(file, null, 2)}\n`);
 }
 
-/** Undefined when it is damaged or missing. */
+/** Returns undefined if the file is damaged or missing. */
 export function readFiles(directory: string): WorkspaceFile | undefined {
   const file = readJsonFile(join(directory, FILE)) as Partial<WorkspaceFile> | undefined;
   const spec = Spec.safeParse(file);
@@ -31,7 +31,7 @@ export function readFiles(directory: string): WorkspaceFile | undefined {
   return { ...spec.data, owner, createdAt, making, gitDir, umask };
 }
 
-/** Once git has made the worktree. */
+/** Call after git has created the worktree. */
 export function rememberGitDirectory(directory: string, common: string): void {
   const file = readFiles(directory);
   const gitDir = file && linkedDirectory(common, file.path);

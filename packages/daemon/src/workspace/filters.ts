@@ -1,12 +1,12 @@
-/** Filters that git does not run for us, as only the repository's own configuration defines them. */
+/** Filters that git does not run for Holdfast, because only the repository's own configuration defines them. */
 import { type GitOptions, settingsLeftOut, tryGit } from "./git.ts";
 
-/** By name. One of which the user's global configuration has a definition too is run by that one. */
+/** Returns filter names. A filter that the user's global configuration also defines is not among them: git runs that definition. */
 export async function filtersLeftOut(tree: string, options: GitOptions): Promise<string[]> {
   const keys = (await settingsLeftOut(tree, options)).filter((key) => /^filter\..*\.(clean|smudge|process)$/.test(key));
   const names = new Set(keys.map((key) => key.slice("filter.".length, key.lastIndexOf("."))));
   const left: string[] = [];
-  // `:(attr:…)` takes a plain name; any other cannot be in an attribute.
+  // `:(attr:…)` takes a plain name. An attribute cannot have any other.
   for (const name of names) if (/^[\w-]+$/.test(name) && !(await isDefined(tree, name, options))) left.push(name);
   return left;
 }

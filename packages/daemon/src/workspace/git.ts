@@ -1,4 +1,4 @@
-/** Git, as the rooms of the daemon ask it. How it is started, and what of a repository it believes: `platform/git/command.ts`. */
+/** Git for the daemon. How git is started, and which repository settings it uses: `platform/git/command.ts`. */
 import { type GitOptions, type GitResult, runGit } from "@holdfast/platform/git/command";
 
 export {
@@ -9,7 +9,7 @@ export {
   settingsLeftOut,
 } from "@holdfast/platform/git/command";
 
-/** Git ended otherwise than was expected of it. `stderr` is its own words. */
+/** Git failed. `stderr` has its own message. */
 export class GitError extends Error {
   override readonly name = "GitError";
   readonly code: number;
@@ -22,17 +22,17 @@ export class GitError extends Error {
   }
 }
 
-/** What it printed, without the last line's end. Throws `GitError` unless it ended with 0. */
+/** Returns the output without the final newline. Throws `GitError` unless the exit code is 0. */
 export async function git(directory: string, args: readonly string[], options: GitOptions = {}): Promise<string> {
   const result = await tryGit(directory, args, options);
   if (result.code !== 0) throw new GitError(args, result);
   return result.stdout.replace(/\n$/, "");
 }
 
-/** For a question whose answer is in the exit code. */
+/** For commands that answer with their exit code. */
 export const tryGit = runGit;
 
-/** Of `-z` output: every part but the empty one after the last. */
+/** Splits `-z` output, without the empty part at the end. */
 export function parts(text: string): string[] {
   return text.split("\0").filter((part, index, all) => part !== "" || index < all.length - 1);
 }

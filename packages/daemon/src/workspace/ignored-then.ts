@@ -1,6 +1,6 @@
 /**
- * What a checkpoint's own rules ignore is not in it, and is no reason to delete it: packages that were installed and ignored by a later turn
- * are still there after a rewind to before that turn, no longer ignored; the way back must not take them for new files.
+ * A checkpoint does not contain the files that its own rules ignore, and a rewind must not delete them. Example: a later turn installs packages and
+ * ignores them. After a rewind to before that turn they remain, no longer ignored, and rewinding forward again must not treat them as new files.
  */
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,11 +12,11 @@ import type { PrivateIndex } from "./private-index.ts";
 export interface Trees {
   now: string;
   goal: string;
-  /** Of these, `goal` has all that was there, ignored or not. */
+  /** Trees whose files `goal` contains if they existed at that time, ignored or not. */
   others: readonly string[];
 }
 
-/** The tree `goal`, with the files of `now` that it does not have and its rules ignore. */
+/** Returns `goal` plus the files of `now` that `goal` lacks and its rules ignore. */
 export async function withIgnoredThen(index: PrivateIndex, { now, goal, others }: Trees): Promise<string> {
   const rules = (await names(index, "AMT", now, goal)).filter((path) => /(?:^|\/)\.gitignore$/.test(path));
   const gone = rules.length === 0 ? [] : await names(index, "D", now, goal);
@@ -57,7 +57,7 @@ function parentsOf(path: string): string[] {
   return names.slice(1).map((_, index) => names.slice(0, index + 1).join("/"));
 }
 
-/** Paths, in `latin1`, that came (`A`), went (`D`) or changed from one tree to the other. */
+/** Returns paths, in `latin1`, that were added (`A`), deleted (`D`) or changed between two trees. */
 export async function names(index: PrivateIndex, filter: string, from: string, to: string): Promise<string[]> {
   const args = ["diff-tree", "-r", "-z", "--no-renames", `--diff-filter=${filter}`, "--name-only", from, to];
   return parts(await index.git(args, { encoding: "latin1" }));

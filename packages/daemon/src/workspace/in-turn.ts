@@ -1,4 +1,4 @@
-/** What must not happen at the same time to one repository: merges, removals, recoveries. */
+/** Serializes operations on one key, such as merges, removals and recoveries in one repository. */
 export class InTurn {
   readonly #last = new Map<string, Promise<unknown>>();
 

@@ -1,6 +1,7 @@
 /**
- * Repositories inside a workspace's tree: submodules, and what an agent cloned or made there. Their objects go with the tree, so what is only in them is
- * sent to the outer repository's database under `refs/holdfast/inside/ID/NUMBER/` before it goes, and fetched from there when the workspace comes back.
+ * Repositories inside a workspace's tree: submodules, and repositories that an agent cloned or created. Their objects are deleted with the tree. So
+ * work that exists only there is first pushed to the outer repository under `refs/holdfast/inside/ID/NUMBER/`, and fetched from there when the
+ * workspace is recovered.
  */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -16,20 +17,20 @@ import { uncommitted } from "./uncommitted.ts";
 export const INSIDE_REFS = "refs/holdfast/inside";
 
 export interface Inside {
-  /** From the workspace's directory. */
+  /** Relative to the workspace's directory. */
   path: string;
-  /** The tree that it is in has it as a submodule. */
+  /** True if the enclosing tree has it as a submodule. */
   known: boolean;
   head: string | null;
   on: string | null;
-  /** A commit with all its files; null where there was nothing in it but what its remote has. */
+  /** A commit with all its files. Null if its remote has everything. */
   kept: string | null;
   tree: string | null;
-  /** Where its branches are. */
+  /** Prefix of the refs that keep its files and branches. */
   refs: string;
 }
 
-/** Outer ones before those inside them. */
+/** Returns outer repositories before inner ones. */
 export async function keepInside(
   { id, repo, path }: { id: WorkspaceId; repo: string; path: string },
   options: GitOptions,
@@ -67,7 +68,7 @@ async function keep({ tree, repo, path, known, refs }: Place, options: GitOption
   });
 }
 
-/** Each as it was; what could not be is told. Submodules are checked out by then. */
+/** Restores each repository, and returns notes on failures. Submodules must be checked out first. */
 export async function restoreInside(
   { tree, common, inside }: { tree: string; common: string; inside: readonly Inside[] },
   options: GitOptions,
@@ -110,7 +111,7 @@ async function restoreOne(
   return undefined;
 }
 
-/** Nothing needs them any more. */
+/** Deletes the refs of a workspace that can no longer be recovered. */
 export async function forgetInside({ repo, id }: { repo: string; id: WorkspaceId }, options: GitOptions): Promise<void> {
   const refs = await git(repo, ["for-each-ref", "--format=delete %(refname)", `${INSIDE_REFS}/${id}/`], options);
   if (refs !== "") await git(repo, ["update-ref", "--stdin"], { ...options, input: `${refs}\n` });

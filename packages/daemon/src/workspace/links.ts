@@ -1,4 +1,4 @@
-/** Submodules in an index of our own: which commit each is at. Git is not let into them: it would go by the configuration that it finds there. */
+/** Records submodule commits in an index. Git is kept out of submodules, because it would use the configuration found there. */
 import { existsSync, lstatSync } from "node:fs";
 import { join } from "node:path";
 import { isDirty } from "./dirty-submodules.ts";
@@ -11,7 +11,7 @@ export async function gitLinksIn(index: Pick<PrivateIndex, "git">): Promise<stri
   return [...new Set(staged.filter((line) => line.startsWith("160000 ")).map((line) => line.slice(line.indexOf("\t") + 1)))];
 }
 
-/** Each as it is checked out now, as `git add` does it. Returns those with uncommitted files, which no commit of the outer repository can hold. */
+/** Stages the checked-out commit of each submodule, as `git add` does. Returns submodules with uncommitted files, which no outer commit can hold. */
 export async function addLinks(
   index: Pick<PrivateIndex, "git">,
   { worktree, links, env }: { worktree: string; links: readonly string[]; env: Environment | undefined },
@@ -40,7 +40,7 @@ export async function addLinks(
   return dirty;
 }
 
-/** For `-z --stdin`. */
+/** Encodes lines for `-z --stdin`. */
 export function bytesOf(latin1: Iterable<string>): Buffer {
   return Buffer.from([...latin1].map((line) => `${line}\0`).join(""), "latin1");
 }

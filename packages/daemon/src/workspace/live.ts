@@ -1,11 +1,11 @@
-/** What can be asked of a workspace only while it is there. */
+/** Checks that a workspace, its directory and its repository exist. */
 import { existsSync } from "node:fs";
 import { HoldfastError } from "@holdfast/contract";
 import type { WorkspaceRecord } from "../projection/workspaces.ts";
 
 export type TreeRecord = WorkspaceRecord & { repo: string; branch: string };
 
-/** A worktree, removed or not. Throws `repository_unusable` for a plain directory. */
+/** Returns a worktree's record, removed or not. Throws `repository_unusable` for a plain directory. */
 export function withBranch(record: WorkspaceRecord, verb: string): TreeRecord {
   const { name, repo, branch } = record;
   if (repo !== null && branch !== null) return { ...record, repo, branch };
@@ -14,14 +14,14 @@ export function withBranch(record: WorkspaceRecord, verb: string): TreeRecord {
   });
 }
 
-/** Somebody moved or deleted it. */
+/** Error for a repository that was moved or deleted. */
 export function repositoryGone({ name, repo }: Pick<TreeRecord, "name" | "repo">): HoldfastError {
   return new HoldfastError("repository_unusable", `the repository of ${name} is gone: ${repo}`, {
     hint: "if it was moved, move it back",
   });
 }
 
-/** With its directory and its repository. Throws `workspace_removed`, `repository_unusable`. */
+/** Requires the directory and the repository. Throws `workspace_removed`, `repository_unusable`. */
 export function liveTree(record: WorkspaceRecord, verb: string): TreeRecord {
   const tree = withBranch(record, verb);
   const isThere = record.removedAt === null && existsSync(record.path);

@@ -30,11 +30,11 @@ function losses(more: Partial<Kept> = {}) {
 
 const subject = (line: string) => line.replace(/^((?:\S+: )?)[0-9a-f]+ /, "$1");
 
-test("nothing where nothing was done", async () => {
+test("an unused workspace loses nothing", async () => {
   expect(await losses()).toEqual({ files: [], commits: [] });
 });
 
-test("uncommitted files, new ones too, and commits that nothing else reaches, newest first", async () => {
+test("losses are uncommitted files, including new ones, and commits that nothing else reaches, newest first", async () => {
   repository.commit({ "b.txt": "b\n" }, "second", tree);
   repository.commit({ "c.txt": "c\n" }, "third", tree);
   repository.write({ "a.txt": "changed\n", "dir/new.txt": "n\n" }, tree);
@@ -43,23 +43,23 @@ test("uncommitted files, new ones too, and commits that nothing else reaches, ne
   expect(commits.map(subject)).toEqual(["third", "second"]);
 });
 
-test("no commit that is merged, by whichever way", async () => {
+test("merged commits are not losses, whatever the way of merging", async () => {
   repository.commit({ "b.txt": "b\n" }, "second", tree);
   repository.commit({ "b.txt": "c\n" }, "third", tree);
   const order = { name: "fix", tree, branch: "holdfast/fix", into: "main", env: repository.env };
   const { commit: mergedCommit } = await merge({ ...order, way: "squash" });
   expect((await losses()).commits).toEqual([]);
-  // Even where the base has gone on in the same lines: the tip that was merged is on record.
+  // Even if the base changed the same lines later: the merged tip is recorded.
   const mergedTip = repository.gitIn(tree, "rev-parse", "HEAD");
   repository.commit({ "b.txt": "something else\n" }, "later");
   expect((await losses()).commits.map(subject)).toEqual(["third", "second"]);
   expect((await losses({ mergedTip, mergedCommit })).commits).toEqual([]);
-  // Unless somebody took it back.
+  // Unless the merge was undone.
   repository.git("reset", "--quiet", "--hard", "HEAD~2");
   expect((await losses({ mergedTip, mergedCommit })).commits.map(subject)).toEqual(["third", "second"]);
 });
 
-test("what came after a squash", async () => {
+test("commits after a squash are losses", async () => {
   repository.commit({ "b.txt": "a\n" }, "first of two", tree);
   const mergedTip = repository.commit({ "b.txt": "b\n" }, "second", tree);
   const order = { name: "fix", tree, branch: "holdfast/fix", into: "main", env: repository.env };
@@ -68,13 +68,13 @@ test("what came after a squash", async () => {
   expect((await losses({ mergedTip, mergedCommit })).commits.map(subject)).toEqual(["third"]);
 });
 
-test("commits that undo each other are somebody's work all the same", async () => {
+test("commits that undo each other are losses", async () => {
   repository.commit({ "a.txt": "changed\n" }, "there", tree);
   repository.commit({ "a.txt": "one\n" }, "and back", tree);
   expect((await losses()).commits.map(subject)).toEqual(["and back", "there"]);
 });
 
-test("no commit that was pushed, nor one that the remote's side squashed", async () => {
+test("commits that were pushed, or squashed on the remote, are not losses", async () => {
   const remote = join(repository.root, "remote.git");
   repository.git("init", "--quiet", "--bare", remote);
   repository.git("remote", "add", "origin", remote);
@@ -90,14 +90,14 @@ test("no commit that was pushed, nor one that the remote's side squashed", async
   expect((await losses()).commits).toEqual([]);
 });
 
-test("no commit of a branch that stays: a person's own, or another that has it", async () => {
+test("commits on a branch that stays are not losses: a person's own branch, or another that has them", async () => {
   repository.commit({ "b.txt": "b\n" }, "second", tree);
   expect((await losses({ ownBranch: false })).commits).toEqual([]);
   repository.git("branch", "other", "holdfast/fix");
   expect((await losses()).commits).toEqual([]);
 });
 
-test("commits of a detached head, of the branch beside it, and a rebase under way", async () => {
+test("commits of a detached head and of its branch, and a rebase in progress, are losses", async () => {
   repository.commit({ "a.txt": "b\n" }, "on the branch", tree);
   repository.gitIn(tree, "switch", "--quiet", "--detach", "main");
   repository.commit({ "c.txt": "c\n" }, "detached", tree);
@@ -108,14 +108,14 @@ test("commits of a detached head, of the branch beside it, and a rebase under wa
   expect((await losses()).files).toContain("(a rebase in progress)");
 });
 
-test("the branch's commits where the directory is gone", async () => {
+test("the branch's commits are losses if the directory is gone", async () => {
   repository.commit({ "b.txt": "b\n" }, "second", tree);
   rmSync(tree, { recursive: true });
   const { files, commits } = await losses();
   expect([files, commits.map(subject)]).toEqual([[], ["second"]]);
 });
 
-test("what is done in submodules and in repositories that were made inside", async () => {
+test("work in submodules and nested repositories is a loss", async () => {
   const library = join(repository.root, "library");
   repository.gitIn(repository.root, "init", "--quiet", "--initial-branch", "main", library);
   repository.commit({ "l.txt": "l\n" }, "library", library);

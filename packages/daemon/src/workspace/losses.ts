@@ -1,6 +1,6 @@
 /**
- * What would be gone with a workspace's directory and its own branch. A commit is safe where something that stays reaches it: another branch, a
- * tag, a remote, its base; or where the base has its content, by a squash here or on the remote's side. Takes no lock, changes nothing.
+ * Finds work that would be lost with a workspace's directory and its own branch. A commit is safe if another branch, a tag, a remote or the base
+ * reaches it, or if the base has its content through a local or remote squash. Takes no lock and changes nothing.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -13,19 +13,19 @@ import { uncommitted, underWay } from "./uncommitted.ts";
 
 export interface Kept {
   repo: string;
-  /** Its working tree, which may be gone. */
+  /** The working tree, which may no longer exist. */
   path: string;
   branch: string | null;
-  /** The branch goes with it. */
+  /** True if the branch is removed with the workspace. */
   ownBranch: boolean;
   base: string | null;
   baseCommit: string | null;
-  /** Its commit up to which a merge brought everything somewhere, and the commit there. */
+  /** The last workspace commit that was merged, and the resulting commit. */
   mergedTip: string | null;
   mergedCommit: string | null;
 }
 
-/** More are not listed, only counted. */
+/** Further commits are counted, not listed. */
 const MOST_COMMITS = 100;
 
 export async function lossesOf(workspace: Kept, options: GitOptions): Promise<Omit<Losses, "sessions">> {
@@ -64,7 +64,7 @@ async function unreachable(workspace: Kept, tip: string, options: GitOptions): P
   return commitLines(repo, [tip, "--not", ...except, "--branches", "--remotes", "--tags", ...stays], options);
 }
 
-/** As they are now: the base here, and as it was last fetched. A branch's name may be a tag's too. */
+/** Current tips of the base: local, and as last fetched. A tag may share a branch's name. */
 async function basesOf({ repo, base }: Kept, options: GitOptions): Promise<string[]> {
   if (base === null) return [];
   const names = [`refs/heads/${base}`, `refs/remotes/${base}`, `${base}@{upstream}`];
@@ -73,7 +73,7 @@ async function basesOf({ repo, base }: Kept, options: GitOptions): Promise<strin
   return [...new Set(plain === undefined ? found : [plain])];
 }
 
-/** What a merge brought somewhere, as long as that is still there: somebody may have taken it back. */
+/** Returns the merged tip, if the merge result is still on some ref: it may have been undone. */
 async function mergedOf({ repo, branch, mergedTip, mergedCommit }: Kept, options: GitOptions): Promise<string | undefined> {
   if (mergedTip === null || mergedCommit === null || (await commitOf(repo, mergedCommit, options.env)) === undefined) return undefined;
   const args = ["for-each-ref", "--format=%(refname)", `--contains=${mergedCommit}`, "refs/heads", "refs/remotes", "refs/tags"];
@@ -89,7 +89,7 @@ async function commitLines(directory: string, range: readonly string[], options:
   return [...lines.slice(0, MOST_COMMITS), `and ${Number(all) - MOST_COMMITS} more`];
 }
 
-/** Its base has all of its commits, or of their content. */
+/** True if the base has all commits of the workspace, or their content. */
 export async function isMerged(workspace: Kept, tip: string, options: GitOptions): Promise<boolean> {
   for (const commit of [...(await basesOf(workspace, options)), await mergedOf(workspace, options)]) {
     if (commit !== undefined && (await isAncestor(workspace.repo, tip, commit, options))) return true;
@@ -97,19 +97,19 @@ export async function isMerged(workspace: Kept, tip: string, options: GitOptions
   return isContained(workspace, tip, options);
 }
 
-/** Merging it would change nothing: its base, here or as it was last fetched, has all of its content. */
+/** True if merging would change nothing: the base, local or as last fetched, has all of the content. */
 async function isContained(workspace: Kept, tip: string, options: GitOptions): Promise<boolean> {
   const { repo, mergedTip, mergedCommit } = workspace;
   const merged = (await mergedOf(workspace, options)) === undefined ? null : mergedTip;
   for (const base of await basesOf(workspace, options)) {
-    // Commits that together change nothing are in every base, and still somebody's work.
+    // Commits that add up to no change look merged into every base, but are still work.
     const common = await tryGit(repo, ["merge-base", base, tip], options);
     if (common.code !== 0 || (await treeId(repo, common.stdout.trim(), options)) === (await treeId(repo, tip, options))) continue;
     const since = await earlierSquash(
       { directory: repo, base, tip, squashed: merged && mergedCommit ? { tip: merged, commit: mergedCommit } : undefined },
       options,
     );
-    // Also no: a git that cannot merge so.
+    // If git is too old for such a merge, the answer is no.
     const combined = await combine({ directory: repo, base, tip, merged: since }, options).catch(() => undefined);
     if (combined && "tree" in combined && combined.tree === (await treeId(repo, base, options))) return true;
   }
@@ -120,7 +120,7 @@ function treeId(directory: string, commit: string, options: GitOptions): Promise
   return git(directory, ["rev-parse", `${commit}^{tree}`], options);
 }
 
-/** Submodules, and other repositories in the tree that git knows no more of than that they are there: their objects go with the tree. */
+/** Losses in submodules and other nested repositories, whose objects are deleted with the tree. */
 async function insideRepositories(tree: string, files: readonly string[], options: GitOptions): Promise<Omit<Losses, "sessions">> {
   const losses = { files: [] as string[], commits: [] as string[] };
   for (const path of await repositoriesIn(tree, files, options)) {

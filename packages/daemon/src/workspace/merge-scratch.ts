@@ -1,7 +1,7 @@
 /**
- * A throw-away place for merges that nobody keeps: `git merge-tree` writes the trees it makes, and runs the repository's merge drivers in its
- * directory. Here it writes to an object directory of its own, with the repository's as its alternate, and stands in a directory that shows
- * it the repository's attributes and nothing else: the repository does not grow, and no file appears in anybody's working tree.
+ * A temporary place for trial merges. `git merge-tree` writes the trees it makes, and runs the repository's merge drivers in its current directory.
+ * Here it writes to a separate object directory, with the repository's as its alternate, and runs in a directory that shows only the repository's
+ * attributes. The repository does not grow, and no file appears in any working tree.
  */
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -10,9 +10,9 @@ import { describe, isMissing, log } from "@holdfast/platform";
 import type { Repository } from "./repository.ts";
 
 export interface MergeScratch extends AsyncDisposable {
-  /** Where git is to be run. */
+  /** The directory to run git in. */
   readonly directory: string;
-  /** With this in its environment. */
+  /** Environment variables for git. */
   readonly with: Readonly<Record<string, string>>;
 }
 
@@ -31,12 +31,12 @@ export function openScratch({ path, common, bare }: Pick<Repository, "path" | "c
   };
 }
 
-/** Removes what a process that was killed left behind. */
+/** Removes directories left by a killed process. */
 export async function sweepScratch(place: string, name: string): Promise<void> {
   for (const entry of readdirSync(place)) if (entry.startsWith(name)) await remove(join(place, entry));
 }
 
-/** A git that was killed may write for a moment longer; what is left then is swept at the next start. */
+/** A killed git may write for a moment longer. The next start removes the rest. */
 async function remove(directory: string): Promise<void> {
   try {
     await rm(directory, { recursive: true, force: true, maxRetries: 3, retryDelay: 20 });
@@ -45,7 +45,7 @@ async function remove(directory: string): Promise<void> {
   }
 }
 
-/** Git takes attributes from the working tree: in it, `merge=union` and the like are found in any directory. */
+/** Git reads attributes from the working tree. The links let it find `merge=union` and the like in any subdirectory. */
 function showAttributes(tree: string, directory: string): void {
   try {
     for (const entry of readdirSync(tree, { withFileTypes: true })) {
@@ -57,7 +57,7 @@ function showAttributes(tree: string, directory: string): void {
   }
 }
 
-/** As git reads a line of `info/alternates`: one that begins with `"` is quoted as in C. */
+/** Quotes a line for `info/alternates`. Git reads a line that starts with `"` as a C string. */
 function quoted(path: string): string {
   const escaped = path.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n");
   return `"${escaped}"`;

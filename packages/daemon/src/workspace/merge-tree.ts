@@ -1,20 +1,20 @@
-/** What is asked of `git merge-tree`, and what it answers: pure text, for one pair of commits and for many. */
+/** Builds input for `git merge-tree` and parses its output, for one pair of commits and for many. Pure functions. */
 export interface Pair {
   readonly ours: string;
   readonly theirs: string;
 }
 
-/** The files that would not merge; none: all would. Null: it cannot be told, for want of a common ancestor or of objects. */
+/** The files in conflict; empty if the pair merges. Null if undecidable, without a common ancestor or with missing objects. */
 export type Outcome = readonly string[] | null;
 
-/** Nobody keeps what is written: neither packed tightly nor waited for until it is on the disk. */
+/** The output is temporary, so skip compression and fsync. */
 const MERGE_TREE = ["-c", "core.looseCompression=0", "-c", "core.fsync=none", "merge-tree", "--write-tree", "--name-only", "-z"];
 
 export function askOne({ ours, theirs }: Pair): string[] {
   return [...MERGE_TREE, "--end-of-options", ours, theirs];
 }
 
-/** Git 2.39 and later; the pairs are its input. */
+/** Needs git 2.39. The pairs go to its standard input. */
 export const ASK_MANY: readonly string[] = [...MERGE_TREE, "--no-messages", "--stdin"];
 
 export function manyInput(pairs: readonly Pair[]): string {
@@ -22,8 +22,8 @@ export function manyInput(pairs: readonly Pair[]): string {
 }
 
 /**
- * A record: `0` for conflicts or `1` for none, the tree, the files if there are conflicts, and an empty part. Where git gave up at a pair,
- * there is none for it nor for those after it. Undefined: a conflict of no file, which only messages tell of.
+ * A record: `0` for conflicts or `1` for none, the tree, the files if there are conflicts, and an empty part. If git stops at a pair, that pair and
+ * later ones have no record. Undefined: a conflict without files, described only in messages.
  */
 export function readMany(text: string): (Outcome | undefined)[] {
   const reader = new Parts(text);
@@ -39,8 +39,8 @@ export function readMany(text: string): (Outcome | undefined)[] {
 }
 
 /**
- * Exit code 0: merges. 1 with a tree: conflicts, their files, an empty part, and messages: how many paths, the paths, a kind, a sentence. All
- * else: it cannot be told. A directory that was renamed to two places is a conflict of no file; then the messages name what it is about.
+ * Exit code 0: merges. 1 with a tree: conflicts, their files, an empty part, and messages (number of paths, the paths, a kind, a sentence).
+ * Anything else is undecidable. A directory renamed to two places is a conflict without files; then the messages name the paths.
  */
 export function readOne({ code, stdout }: { code: number; stdout: string }): Outcome {
   if (code === 0) return [];
@@ -70,7 +70,7 @@ class Parts {
     this.#parts = text.split("\0");
   }
 
-  /** Every part ends with a NUL, so that the last one is what comes after it: nothing. */
+  /** Every part ends with a NUL, so the last element is empty. */
   get more(): boolean {
     return this.#place < this.#parts.length - 1;
   }

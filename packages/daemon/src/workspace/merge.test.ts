@@ -18,7 +18,7 @@ function order(more: Partial<MergeOrder> = {}): MergeOrder {
   return { name: "fix", tree, branch: "holdfast/fix", into: "main", env: repository.env, ...more };
 }
 
-/** What it refuses with; and that nothing was changed by trying. */
+/** Returns the error of a refused merge, and checks that it changed nothing. */
 async function refused(more: Partial<MergeOrder> = {}): Promise<HoldfastError> {
   const before = repository.state(tree);
   const error = await merge(order(more)).catch((thrown: unknown) => thrown);
@@ -29,8 +29,8 @@ async function refused(more: Partial<MergeOrder> = {}): Promise<HoldfastError> {
 
 const log = (range = "main") => repository.git("log", "--format=%s", range).split("\n");
 
-describe("as they are", () => {
-  test("commits go onto the base where it stands still, and its tree gets their files", async () => {
+describe("fast-forward", () => {
+  test("a merge adds commits to an unchanged base, and its tree gets their files", async () => {
     const tip = repository.commit({ "b.txt": "new\n" }, "second", tree);
     const outcome = await merge(order());
     expect(outcome).toMatchObject({ way: "ff", into: "main", commit: tip, tip, commits: 1, tree: repository.path });
@@ -38,17 +38,17 @@ describe("as they are", () => {
     expect(repository.git("status", "--porcelain")).toBe("");
   });
 
-  test("a base that has moved on is refused with the two ways there are", async () => {
+  test("a base that has moved on is refused with the two alternatives", async () => {
     repository.commit({ "b.txt": "new\n" }, "second", tree);
     repository.commit({ "c.txt": "theirs\n" }, "meanwhile");
     expect(await refused()).toMatchObject({ code: "merge_refused", hint: expect.stringMatching(/--squash.*--rebase/) });
   });
 
-  test("a workspace without commits of its own is refused: there is nothing to merge", async () => {
+  test("a workspace without its own commits is refused: there is nothing to merge", async () => {
     expect((await refused()).message).toMatch(/nothing to merge/);
   });
 
-  test("a base that is checked out nowhere moves too", async () => {
+  test("a base that is not checked out moves too", async () => {
     repository.git("branch", "release");
     const tip = repository.commit({ "b.txt": "new\n" }, "second", tree);
     expect(await merge(order({ into: "release" }))).toMatchObject({ commit: tip, tree: null });
@@ -66,13 +66,13 @@ describe("as they are", () => {
     expect(repository.gitIn(bare, "rev-parse", "main")).toBe(tip);
   });
 
-  test("what an agent checked out in the workspace is what is merged, as long as its branch has nothing else", async () => {
+  test("the merge uses what an agent checked out, if the workspace's branch has nothing else", async () => {
     repository.gitIn(tree, "switch", "--quiet", "-c", "feature");
     const tip = repository.commit({ "b.txt": "new\n" }, "second", tree);
     expect((await merge(order())).commit).toBe(tip);
   });
 
-  test("a branch with commits that are not checked out is refused", async () => {
+  test("a workspace branch with commits that are not checked out is refused", async () => {
     repository.commit({ "b.txt": "new\n" }, "second", tree);
     repository.gitIn(tree, "switch", "--quiet", "-c", "feature", "main");
     repository.commit({ "c.txt": "other\n" }, "third", tree);
@@ -80,14 +80,14 @@ describe("as they are", () => {
   });
 });
 
-describe("as one commit", () => {
+describe("squash", () => {
   beforeEach(() => {
     repository.commit({ "b.txt": "new\n" }, "second", tree);
     repository.commit({ "c.txt": "more\n" }, "third\n\nCo-authored-by: Agent <agent@example.com>", tree);
     repository.commit({ "d.txt": "theirs\n" }, "meanwhile");
   });
 
-  test("both sides' files are there, by one commit of the user's own on top of the base", async () => {
+  test("one commit by the user on top of the base has both sides' files", async () => {
     const before = repository.git("rev-parse", "main");
     const outcome = await merge(order({ way: "squash" }));
     expect(outcome).toMatchObject({ way: "squash", before, commits: 2, tip: repository.gitIn(tree, "rev-parse", "HEAD") });
@@ -99,12 +99,12 @@ describe("as one commit", () => {
     expect(repository.git("status", "--porcelain")).toBe("");
   });
 
-  test("the message may be given", async () => {
+  test("the message can be set", async () => {
     await merge(order({ way: "squash", message: "Mend the login" }));
     expect(repository.git("log", "-1", "--format=%B")).toBe("Mend the login\n");
   });
 
-  test("what comes after it can be merged again, also where it changes the same lines", async () => {
+  test("commits after a squash can be merged again, even if they change the same lines", async () => {
     const squashed = await merge(order({ way: "squash" }));
     repository.commit({ "b.txt": "newer\n" }, "fourth", tree);
     const again = await merge(order({ way: "squash", squashed }));
@@ -113,7 +113,7 @@ describe("as one commit", () => {
     expect(log().slice(0, 2)).toEqual(["fourth", "fix (2 commits)"]);
   });
 
-  test("all of it is merged again where somebody took the first merge back, or into another branch", async () => {
+  test("everything is merged again if the first merge was undone, or into another branch", async () => {
     const squashed = await merge(order({ way: "squash" }));
     repository.git("reset", "--quiet", "--hard", squashed.before);
     repository.git("branch", "release");
@@ -124,7 +124,7 @@ describe("as one commit", () => {
     }
   });
 
-  test("a base that has all of it already gets no empty commit", async () => {
+  test("a base that already has everything gets no empty commit", async () => {
     const first = await merge(order({ way: "squash" }));
     const again = await merge(order({ way: "squash" }));
     expect(again.commit).toBe(first.commit);
@@ -132,8 +132,8 @@ describe("as one commit", () => {
   });
 });
 
-describe("each anew on top", () => {
-  test("authors, times and messages stay, and the workspace is on the new commits", async () => {
+describe("rebase", () => {
+  test("authors, times and messages stay, and the workspace moves to the new commits", async () => {
     const author = ["-c", "user.name=Ågent Ünder", "-c", "user.email=a@example.com"];
     repository.write({ "b.txt": "new\n" }, tree);
     repository.gitIn(tree, "add", "--all");
@@ -151,7 +151,7 @@ describe("each anew on top", () => {
     expect(repository.read("d.txt", tree)).toBe("theirs\n");
   });
 
-  test("a commit that the base has already is left out, one that was empty stays", async () => {
+  test("a commit that the base already has is skipped; an originally empty one stays", async () => {
     repository.commit({ "b.txt": "same\n" }, "same there", tree);
     repository.commit({}, "empty", tree);
     repository.commit({ "c.txt": "own\n" }, "own", tree);
@@ -160,7 +160,7 @@ describe("each anew on top", () => {
     expect(log()).toEqual(["own", "empty", "same here", "first"]);
   });
 
-  test("a file that one side renamed gets what the other changed", async () => {
+  test("a file renamed on one side gets the other side's changes", async () => {
     repository.commit({ "long.txt": "1\n2\n3\n4\n5\n6\n7\n8\n" }, "long");
     const other = repository.worktree("other");
     repository.commit({ "long.txt": "1\n2\n3\n4\n5\n6\n7\neight\n" }, "change", other);
@@ -170,7 +170,7 @@ describe("each anew on top", () => {
     expect(repository.read("renamed.txt")).toMatch(/eight/);
   });
 
-  test("what was resolved in a merge is not lost without a word", async () => {
+  test("conflict resolutions in a merge commit are not lost silently", async () => {
     repository.commit({ "a.txt": "theirs\n" }, "theirs", tree);
     repository.commit({ "a.txt": "ours\n" }, "ours");
     try {
@@ -184,7 +184,7 @@ describe("each anew on top", () => {
     expect(repository.read("a.txt")).toBe("both\n");
   });
 
-  test("a workspace that did not follow does so with the next try", async () => {
+  test("a workspace that did not follow does so at the next attempt", async () => {
     repository.commit({ "b.txt": "new\n" }, "second", tree);
     repository.commit({ "d.txt": "theirs\n" }, "meanwhile");
     const old = repository.gitIn(tree, "rev-parse", "HEAD");
@@ -196,8 +196,8 @@ describe("each anew on top", () => {
   });
 });
 
-describe("refused, with nothing changed", () => {
-  test.each(["squash", "rebase"] as const)("a conflict by %s, with its files", async (way) => {
+describe("refused merges", () => {
+  test.each(["squash", "rebase"] as const)("a conflict with %s lists its files", async (way) => {
     repository.commit({ "a.txt": "theirs\n", "b c.txt": "1\n" }, "theirs", tree);
     repository.commit({ "a.txt": "ours\n", "b c.txt": "2\n" }, "ours");
     const error = await refused({ way });
@@ -205,14 +205,14 @@ describe("refused, with nothing changed", () => {
     expect(error.candidates?.toSorted()).toEqual(["a.txt", "b c.txt"]);
   });
 
-  test("a conflict also where uncommitted files were to be committed with it", async () => {
+  test("a conflict is refused even if uncommitted files were to be committed first", async () => {
     repository.commit({ "a.txt": "ours\n" }, "ours");
     repository.write({ "a.txt": "theirs\n", "new.txt": "x" }, tree);
     expect(await refused({ way: "squash", commit: "all" })).toMatchObject({ code: "merge_conflict", candidates: ["a.txt"] });
     expect(repository.read("a.txt", tree)).toBe("theirs\n");
   });
 
-  test("a base with uncommitted changes where it is checked out", async () => {
+  test("a base that is checked out with uncommitted changes is refused", async () => {
     repository.commit({ "b.txt": "new\n" }, "second", tree);
     repository.write({ "a.txt": "half done\n" });
     const error = await refused();
@@ -220,7 +220,7 @@ describe("refused, with nothing changed", () => {
     expect(error.message).toContain(repository.path);
   });
 
-  test.each(["untracked", "ignored"])("%s files there that would be overwritten", async (kind) => {
+  test.each(["untracked", "ignored"])("%s files that would be overwritten are refused", async (kind) => {
     if (kind === "ignored") repository.commit({ ".gitignore": "b.txt\n" }, "ignore");
     repository.gitIn(tree, "reset", "--quiet", "--hard", "main");
     repository.write({ "b.txt": "new\n" }, tree);
@@ -231,13 +231,13 @@ describe("refused, with nothing changed", () => {
     expect(repository.read("b.txt")).toBe("precious\n");
   });
 
-  test("uncommitted files of the workspace, with the list", async () => {
+  test("uncommitted files of the workspace are refused and listed", async () => {
     repository.commit({ "b.txt": "new\n" }, "second", tree);
     repository.write({ "a.txt": "half done\n", "notes/n.txt": "x" }, tree);
     expect(await refused()).toMatchObject({ candidates: [" M a.txt", "?? notes/n.txt"], hint: expect.stringContaining("--commit") });
   });
 
-  test("not what is in submodules where the base is checked out: that is their own", async () => {
+  test("changes in submodules of the base's tree do not block a merge", async () => {
     const library = join(repository.root, "library");
     repository.gitIn(repository.root, "init", "--quiet", "--initial-branch", "main", library);
     repository.commit({ "l.txt": "l\n" }, "library", library);
@@ -250,7 +250,7 @@ describe("refused, with nothing changed", () => {
     expect(repository.git("status", "--porcelain")).toBe(" M lib");
   });
 
-  test("uncommitted files of a submodule, and a nested repository, which no commit can hold (mend 20)", async () => {
+  test("uncommitted files of a submodule, and a nested repository, are refused, because no commit can hold them (mend 20)", async () => {
     const library = join(repository.root, "library");
     repository.gitIn(repository.root, "init", "--quiet", "--initial-branch", "main", library);
     repository.commit({ "l.txt": "l\n" }, "library", library);
@@ -270,20 +270,20 @@ describe("refused, with nothing changed", () => {
     expect(repository.git("rev-parse", "main:lib")).toBe(inner);
   });
 
-  test("a rebase under way in it", async () => {
+  test("a rebase in progress in the workspace is refused", async () => {
     repository.commit({ "a.txt": "theirs\n" }, "theirs", tree);
     repository.commit({ "a.txt": "ours\n" }, "ours");
     expect(() => repository.gitIn(tree, "rebase", "main")).toThrow();
     expect((await refused()).message).toMatch(/a rebase is in progress/);
   });
 
-  test("a base that is a commit or a remote's branch, which nobody can commit to", async () => {
+  test("a base that is a commit or a remote branch is refused", async () => {
     repository.commit({ "b.txt": "new\n" }, "second", tree);
     expect((await refused({ into: repository.git("rev-parse", "main") })).hint).toMatch(/--into BRANCH/);
     expect((await refused({ into: "nowhere" })).message).toBe("there is no branch nowhere");
   });
 
-  test("histories that have nothing in common", async () => {
+  test("unrelated histories are refused", async () => {
     repository.gitIn(tree, "switch", "--quiet", "--orphan", "fresh");
     repository.commit({ "z.txt": "z\n" }, "fresh", tree);
     repository.git("branch", "-D", "holdfast/fix");
@@ -291,8 +291,8 @@ describe("refused, with nothing changed", () => {
   });
 });
 
-describe("what is uncommitted", () => {
-  test("is committed with it when that is asked for, new files too", async () => {
+describe("uncommitted files", () => {
+  test("are committed with the merge on request, including new files", async () => {
     repository.commit({ "gone.txt": "x\n", "b.txt": "new\n" }, "second", tree);
     repository.write({ "a.txt": "changed\n", "dir/new file.txt": "n\n" }, tree);
     rmSync(join(tree, "gone.txt"));
@@ -307,7 +307,7 @@ describe("what is uncommitted", () => {
     ]);
   });
 
-  /** Hooks of the user's own, for all repositories. */
+  /** Installs hooks in the user's global configuration. */
   const ownHook = (script: string) => {
     repository.write({ "hooks/pre-commit": `#!/bin/sh\n${script}\n` }, repository.root);
     chmodSync(join(repository.root, "hooks/pre-commit"), 0o755);
@@ -315,7 +315,7 @@ describe("what is uncommitted", () => {
   };
   const ELSEWHERE = "unset GIT_INDEX_FILE GIT_DIR GIT_COMMON_DIR GIT_WORK_TREE GIT_CONFIG_PARAMETERS";
 
-  test("goes through the hooks of a commit that the user's global configuration names, which may refuse it", async () => {
+  test("pass the commit hooks of the user's global configuration, which may refuse them", async () => {
     ownHook("git diff --cached --name-only | grep -q secret && { echo no secrets >&2; exit 1; }\nexit 0");
     repository.write({ "secret.txt": "s\n" }, tree);
     expect((await refused({ commit: "all" })).message).toMatch(/pre-commit refuses the commit: no secrets/);
@@ -325,7 +325,7 @@ describe("what is uncommitted", () => {
     expect(repository.read("fine.txt")).toBe("f\n");
   });
 
-  test.each(["main", "release"])("stays committed when %s moves on at that very moment, and a second try works", async (into) => {
+  test.each(["main", "release"])("stay committed when %s moves at the same moment, and a second attempt works", async (into) => {
     repository.git("branch", "release");
     const move =
       into === "main"
@@ -343,7 +343,7 @@ describe("what is uncommitted", () => {
     expect(log(into)).toEqual(["all", "meanwhile", "first"]);
   });
 
-  test("gives way to a commit that an agent makes at that very moment", async () => {
+  test("are not committed if an agent commits at the same moment", async () => {
     const commit = "git commit --quiet --no-verify --allow-empty -m agent";
     ownHook(`rm "$0"\n${ELSEWHERE}\n${commit}`);
     repository.write({ "b.txt": "new\n" }, tree);

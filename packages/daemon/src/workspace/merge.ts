@@ -1,10 +1,10 @@
 /**
- * A workspace's commits onto a branch. All that can go wrong is found out in the object database and by looking; only then, in this order: what was
- * uncommitted becomes the workspace's head, the base moves, the workspace follows. Each of these is one step of git's, which goes on when we die, and
- * after each the next try finds what is left to do:
- * committed and not merged is a workspace with one commit more; merged and not followed (a rebase) has nothing left to replay and only follows.
- * The base moves by fast-forward only. Where it is checked out, that tree must have no changes, and git moves both at once; so also where an agent
- * works in that tree: it loses nothing, and sees what it would see after a pull.
+ * Merges a workspace's commits into a branch. Everything that can fail is checked first, in the object database and by reading. Then, in this
+ * order: uncommitted files become the workspace's head, the base moves, the workspace follows. Each is one git step, which completes even if the
+ * daemon dies, and the next attempt finds the rest to do: committed but not merged is a workspace with one more commit; merged but not followed (a
+ * rebase) has nothing left to replay and only follows.
+ * The base moves by fast-forward only. If it is checked out, that tree must have no changes, and git moves both at once. That also holds for a tree
+ * where an agent works: the agent loses nothing, and sees what it would see after a pull.
  */
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
@@ -17,20 +17,20 @@ import { squashMessage } from "./squash-message.ts";
 import { uncommitted, underWay } from "./uncommitted.ts";
 
 export interface MergeOrder {
-  /** The workspace's, for people. */
+  /** The workspace's name, for messages. */
   name: string;
-  /** Its working tree. */
+  /** The workspace's working tree. */
   tree: string;
   branch: string;
-  /** The local branch that gets its commits. */
+  /** The local branch to merge into. */
   into: string;
-  /** As they are if that can be, without it. */
+  /** Default: fast-forward. */
   way?: MergeWay | undefined;
-  /** Of the one commit that a squash makes; made from the commits without it. */
+  /** Message of a squash commit. Default: made from the commits' messages. */
   message?: string | undefined;
-  /** What is uncommitted is committed first, under this message. */
+  /** Commits uncommitted files first, with this message. */
   commit?: string | undefined;
-  /** An earlier merge of it. */
+  /** An earlier merge of this workspace. */
   squashed?: Squashed | undefined;
   env?: Environment | undefined;
 }
@@ -38,14 +38,14 @@ export interface MergeOrder {
 export interface Merge {
   way: MergeWay;
   into: string;
-  /** The base's commit before, and now. */
+  /** The base's commit before and after the merge. */
   before: string;
   commit: string;
-  /** The workspace's commit that was merged, and where its head is now. */
+  /** The workspace commit that was merged, and the workspace's head now. */
   tip: string;
   head: string;
   commits: number;
-  /** Where the base is checked out, and so has other files now. */
+  /** The working tree that has the base checked out, whose files changed. */
   tree: string | null;
   notes: string[];
 }
@@ -105,7 +105,7 @@ async function baseCommit({ into, branch, tree }: MergeOrder, options: GitOption
   });
 }
 
-/** What is checked out in the workspace counts: agents make branches of their own. */
+/** Uses what is checked out in the workspace, because agents create branches of their own. */
 async function headOf({ name, tree, branch }: MergeOrder, options: GitOptions): Promise<string> {
   const busy = await underWay(tree, options);
   if (busy !== undefined) {
@@ -193,7 +193,7 @@ async function checkRelated({ into }: MergeOrder, { directory, base, tip }: Side
   });
 }
 
-/** Replaying leaves merges out, and with them what was resolved in them: then the outcome would not be what was tried in the workspace. */
+/** A replay skips merge commits and their conflict resolutions, so the result may differ from the files that were tested in the workspace. */
 async function checkSame({ commit, combined }: { commit: string; combined: Combined }, { sides, options }: Plan): Promise<void> {
   const tree = await git(sides.directory, ["rev-parse", `${commit}^{tree}`], options);
   if ("tree" in combined && combined.tree === tree) return;
@@ -206,7 +206,7 @@ async function checkSame({ commit, combined }: { commit: string; combined: Combi
   );
 }
 
-/** With no changes in it, whatever is there and not in the base's commit is untracked; an ignored file git would overwrite without a word. */
+/** The tree has no changes, so an existing file that the base's commit lacks is untracked. Git would silently overwrite an ignored one. */
 async function checkNotOverwritten(
   { baseTree, before, commit }: { baseTree: Tree; before: string; commit: string },
   options: GitOptions,
@@ -239,7 +239,7 @@ async function moveBase({ order, baseTree, before, commit }: Move, options: GitO
   }
   const on = (await tryGit(baseTree.path, ["symbolic-ref", "--quiet", "HEAD"], options)).stdout.trim();
   if (on !== `refs/heads/${into}`) throw movedOn(into);
-  // Quiet: what it prints to a daemon that died meanwhile would end it halfway.
+  // Quiet: output to a daemon that died would kill git halfway.
   const args = ["merge", "--quiet", "--ff-only", "--no-squash", "--no-autostash", commit];
   const result = await tryGit(baseTree.path, args, { ...options, with: { ...options.with, GIT_REFLOG_ACTION: note } });
   if (result.code === 0) return;
@@ -250,7 +250,7 @@ async function moveBase({ order, baseTree, before, commit }: Move, options: GitO
   });
 }
 
-/** Git lists those that stand in its way one on a line, after a tab. */
+/** Git lists the blocking files one per line, after a tab. */
 function filesIn(stderr: string): string[] {
   return stderr.split("\n").flatMap((line) => (line.startsWith("\t") ? [line.slice(1)] : []));
 }
@@ -261,7 +261,7 @@ function movedOn(into: string): HoldfastError {
   });
 }
 
-/** Why it did not, in words: it has not to, the base has everything. */
+/** Moves the workspace to the rebased commit, or returns why it could not. Failure is harmless, because the base has everything. */
 async function follow({ tree, commit }: { tree: string; commit: string }, options: GitOptions): Promise<string | undefined> {
   const { code, stderr } = await tryGit(tree, ["reset", "--quiet", "--keep", commit], options);
   return code === 0 ? undefined : `the workspace keeps its own commits: ${firstLine(stderr)}`;

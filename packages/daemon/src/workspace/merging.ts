@@ -1,4 +1,4 @@
-/** The ways out of a workspace for its commits: onto a branch here, to a remote, into a pull request. Git first, then the journal: what git has done is true. */
+/** Moves a workspace's commits out: to a local branch, to a remote, into a pull request. Git first, then the journal: git's state is the truth. */
 import type { MergeOutcome, MergeRequest, Principal, PullRequestOutcome, PullRequestRequest } from "@holdfast/contract";
 import { counted } from "@holdfast/platform";
 import { umaskIn, withUmask } from "@holdfast/platform/git/command";
@@ -38,7 +38,7 @@ export class Merging {
       squashed,
       env,
     };
-    // Nor while it goes back to a checkpoint.
+    // The second lock keeps a rewind of the workspace from running at the same time.
     const merged = await this.#turns.run(repo, () => this.#turns.run(id, () => merge(order)));
     const { into, head: tip } = merged;
     this.#journal.append({
@@ -79,7 +79,7 @@ export class Merging {
   }
 }
 
-/** What is checked out there counts: agents make branches of their own. */
+/** Uses what is checked out, because agents create branches of their own. */
 async function branchOf({ path, branch }: TreeRecord, env: Environment): Promise<string> {
   return (await whatIsCheckedOut(path, env)).branch ?? branch;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type PortRange, PortRanges } from "./ports.ts";
 
-test("who asks at the same moment gets other ports, and what was let go without being recorded is given again", async () => {
+test("concurrent requests get different ports, and a range released without being recorded is reused", async () => {
   const recorded: PortRange[] = [{ portBase: 21_000, ports: 10 }];
   const ranges = new PortRanges(() => recorded);
   const held = await Promise.all([1, 2, 3].map(() => ranges.hold(10)));

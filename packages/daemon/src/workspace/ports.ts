@@ -1,8 +1,8 @@
-/** A range of TCP ports for each workspace, so that two servers of one project can run side by side. */
+/** Assigns each workspace a range of TCP ports, so that two servers of one project can run side by side. */
 import { createServer } from "node:net";
 import { InTurn } from "./in-turn.ts";
 
-/** Below what the kernel gives to whoever asks for none in particular. */
+/** Below the kernel's range of ephemeral ports. */
 const FIRST = 21_000;
 const END = 32_000;
 
@@ -11,18 +11,18 @@ export interface PortRange {
   ports: number;
 }
 
-/** Gives them away. Whoever asks at the same moment as another must see what that one got, though nobody has recorded it yet. */
+/** Assigns ranges. Concurrent requests must see each other's ranges, though neither is recorded yet. */
 export class PortRanges {
   readonly #recorded: () => readonly PortRange[];
   readonly #held = new Set<PortRange>();
   readonly #turns = new InTurn();
 
-  /** `recorded`: those of all workspaces that are there. */
+  /** `recorded`: the ranges of all existing workspaces. */
   constructor(recorded: () => readonly PortRange[]) {
     this.#recorded = recorded;
   }
 
-  /** Nobody else gets it until it is let go, by which time it is recorded. `own`: what the asker had before, if nobody has it now. */
+  /** Reserves a range until it is disposed; by then it is recorded. `own`: the previous range, reused if it is free. */
   hold(ports: number, own?: PortRange): Promise<PortRange & Disposable> {
     return this.#turns.run("", async () => {
       const taken = [...this.#recorded(), ...this.#held];
@@ -38,7 +38,7 @@ function overlaps(one: PortRange, other: PortRange): boolean {
   return one.portBase < other.portBase + other.ports && other.portBase < one.portBase + one.ports;
 }
 
-/** The first range that no other workspace has and in which nobody listens now. */
+/** Returns the first range that no other workspace has and no program listens in. */
 async function freeRange(ports: number, taken: readonly PortRange[]): Promise<PortRange> {
   for (let base = FIRST; base + ports <= END; ) {
     const overlap = taken.find((range) => overlaps(range, { portBase: base, ports }));
@@ -49,7 +49,7 @@ async function freeRange(ports: number, taken: readonly PortRange[]): Promise<Po
       base = busy + 1;
     }
   }
-  // All given away, or in use: better shared than none. The note of the workspace says nothing, as nothing is known to clash.
+  // Every range is taken: sharing one is better than none. No note is added, because no clash is certain.
   return { portBase: FIRST, ports };
 }
 

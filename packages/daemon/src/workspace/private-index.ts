@@ -1,6 +1,6 @@
 /**
- * A copy of a working tree's index, for git commands that must leave the real one alone: an agent may be staging or committing there at this
- * moment. What git knew of the files' times comes along, so that of 50,000 files only the changed ones are read.
+ * A copy of a working tree's index, for git commands that must leave the real one alone: an agent may be staging or committing at this moment. The
+ * copy keeps git's cached file times, so of 50,000 files git reads only the changed ones.
  */
 import { copyFile, mkdtemp, readdir, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,16 +8,16 @@ import { isMissing } from "@holdfast/platform";
 import { type Environment, type GitOptions, type GitResult, git, tryGit } from "./git.ts";
 
 export interface PrivateIndex extends AsyncDisposable {
-  /** For what is to run on it with everything as configured: hooks. */
+  /** For commands that need the index with the user's configuration, such as hooks. */
   readonly path: string;
-  /** As `git` of git.ts, in the working tree, on this index. */
+  /** Like `git` in git.ts, in the working tree, with this index. */
   git(args: readonly string[], options?: PrivateOptions): Promise<string>;
   tryGit(args: readonly string[], options?: PrivateOptions): Promise<GitResult>;
 }
 
 type PrivateOptions = Pick<GitOptions, "input" | "encoding" | "with">;
 
-/** No hook runs, no other index is written, nothing is refused over line ends, and what a ref will name is on the disk before it does. */
+/** Runs no hook, writes no other index, ignores line-ending warnings, and writes objects to disk before a ref names them. */
 export const QUIET_SETTINGS: readonly string[] = [
   "core.hooksPath=/dev/null",
   "core.splitIndex=false",
@@ -30,7 +30,7 @@ export const QUIET_SETTINGS: readonly string[] = [
 
 const PREFIX = "holdfast-index-";
 
-/** Longer than any snapshot takes: what is older was left by a daemon that died. */
+/** Longer than any snapshot takes: older directories are left from a daemon that died. */
 const LEFT_BEHIND_MS = 3_600_000;
 
 /** `tree`: the top of a working tree. */
@@ -60,11 +60,11 @@ export async function privateIndex(tree: string, env?: Environment): Promise<Pri
   }
 }
 
-/** Git replaces an index by renaming, so a copy is always a whole one. False: there is none. */
+/** Git replaces an index by renaming, so a copy is always complete. Returns false if there is no index. */
 async function copyIndex(from: string, to: string): Promise<boolean> {
   try {
-    // Asked first: the copy may then be newer than its time says, never older. A file as young as its index is read again; with a later time
-    // than the real one's it would pass for unchanged.
+    // Read the time before copying: the copy may then be newer than its time says, never older. Git rereads a file as young as its index; with a
+    // later index time, a changed file would pass as unchanged.
     const { mtimeMs } = await stat(from);
     await copyFile(from, to);
     const time = (Math.floor(mtimeMs) - 1) / 1000;

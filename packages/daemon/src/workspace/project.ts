@@ -1,4 +1,7 @@
-/** `[workspace]` of a project's `.holdfast/config.toml`: how a workspace of it is made. Read from the tree that it is made from. */
+/**
+ * Reads `[workspace]` of a project's `.holdfast/config.toml`: how its workspaces are created. The file is read from the tree that a workspace is
+ * created from.
+ */
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastError, type Setting } from "@holdfast/contract";
@@ -6,23 +9,23 @@ import { isMissing, WrongSetting } from "@holdfast/platform";
 import { parse } from "smol-toml";
 
 export interface Project {
-  /** Untracked files and directories that a new worktree gets a copy of; `.env` fits at any depth, `conf/*.json` only there. */
+  /** Untracked files and directories to copy into a new worktree. `.env` matches at any depth, `conf/*.json` only there. */
   copy: string[];
-  /** Run in a new workspace, by `sh -c`. */
+  /** Command for a new workspace, run by `sh -c`. */
   setup: string | null;
-  /** How many TCP ports a workspace has for itself. */
+  /** Number of TCP ports per workspace. */
   ports: number;
-  /** What a workspace begins from, where nobody says; null: what is checked out. */
+  /** Default branch that a workspace starts from; null: what is checked out. */
   base: string | null;
-  /** Whether a first prompt points to the Working Context. */
+  /** True if a first prompt points to the Working Context. */
   context: boolean;
-  /** How many checkpoints are kept of a workspace. */
+  /** Number of checkpoints to keep per workspace. */
   checkpoints: number;
-  /** Only what the file itself says of what is run and copied: it needs trust (trust.ts), the defaults do not. */
+  /** Commands and copies that the file itself requests. They need trust (trust.ts); the defaults do not. */
   asked: { setup: string | null; copy: string[] };
 }
 
-/** More than any project needs; read by every start in a new worktree. */
+/** More than any project needs. Every start in a new worktree reads the file. */
 const LARGEST_FILE = 1 << 20;
 
 export const DEFAULT_PROJECT: Project = {
@@ -94,7 +97,7 @@ export const WORKSPACE_KEYS = {
   },
 } as const satisfies { [K in Exclude<keyof Project, "asked">]: WorkspaceKey };
 
-/** As without a file where there is none. Throws `usage` on what makes no sense, by name. */
+/** Returns the defaults if there is no file. Throws `usage` that names an invalid value. */
 export function readProject(tree: string | null): Project {
   if (tree === null) return DEFAULT_PROJECT;
   const file = projectFile(tree);
@@ -116,7 +119,7 @@ export function readProject(tree: string | null): Project {
   return { ...DEFAULT_PROJECT, ...said, asked: { setup: said.setup ?? null, copy: said.copy ?? [] } };
 }
 
-/** Throws on the first value that makes no sense, and on a key that is not known. */
+/** Throws on the first invalid value or unknown key. */
 export function checkWorkspace(file: string, table: Readonly<Record<string, unknown>>): void {
   for (const [key, value] of Object.entries(table)) {
     const known: WorkspaceKey | undefined = Object.hasOwn(WORKSPACE_KEYS, key)
@@ -132,14 +135,14 @@ export function projectFile(tree: string): string {
   return join(tree, ".holdfast/config.toml");
 }
 
-/** A pipe in its place would never end. */
+/** Reading a pipe would never end. */
 function ordinaryFile(file: string): { size: number } {
   const stat = statSync(file);
   if (!stat.isFile()) throw new Error("it is not a file");
   return stat;
 }
 
-/** Never out of the project: it is somebody else's file when the repository is. */
+/** Rejects paths out of the project: the repository's author may be a stranger. */
 function isRule(value: unknown): boolean {
   return isText(value) && !value.startsWith("/") && !value.split("/").includes("..");
 }

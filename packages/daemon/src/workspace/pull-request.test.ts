@@ -25,7 +25,7 @@ beforeEach(() => {
 const order = (more: Partial<PullRequestOrder> = {}) => ({ tree, branch: "holdfast/fix", base: "main", draft: false, ...more });
 const options = (more: Record<string, string> = {}) => ({ env: { ...repository.env, ...more } });
 
-/** As a server has it: its hooks run there, with what it says. */
+/** Makes the remote a server: its hooks run there, with their output. */
 function onServer(): Record<string, string> {
   repository.git("remote", "set-url", "origin", `ssh://server${remote}`);
   repository.write({ "programs/ssh": '#!/bin/sh\nfor command; do :; done\nexec sh -c "$command"\n' }, repository.root);
@@ -33,7 +33,7 @@ function onServer(): Record<string, string> {
   return { GIT_SSH_COMMAND: join(repository.root, "programs/ssh"), GIT_SSH_VARIANT: "simple" };
 }
 
-/** A gh that writes down what it was asked for, then does what the script says. */
+/** A gh that records its arguments, then runs the script. */
 function scripted(script: string): { env: Record<string, string> } {
   const directory = join(repository.root, "programs");
   repository.write(
@@ -44,14 +44,14 @@ function scripted(script: string): { env: Record<string, string> } {
   return options({ PATH: `${directory}:${repository.env.PATH}` });
 }
 
-test("the branch goes to the remote and is followed from there", async () => {
+test("the branch is pushed to the remote and tracks it", async () => {
   const { remote: name, commit } = await push(order(), options());
   expect(name).toBe("origin");
   expect(repository.gitIn(remote, "rev-parse", "holdfast/fix")).toBe(commit);
   expect(repository.gitIn(tree, "rev-parse", "--abbrev-ref", "HEAD@{upstream}")).toBe("origin/holdfast/fix");
 });
 
-test("the remote of the base is taken before origin, and the only one before none", async () => {
+test("the base's remote takes precedence over origin, and a single remote is used without either", async () => {
   const upstream = join(repository.root, "upstream.git");
   repository.git("init", "--quiet", "--bare", upstream);
   repository.git("remote", "add", "upstream", upstream);
@@ -64,7 +64,7 @@ test("the remote of the base is taken before origin, and the only one before non
   await expect(push(order(), options())).rejects.toMatchObject({ code: "repository_unusable", hint: "add one: git remote add origin URL" });
 });
 
-test("what git says of a push that fails is told as it is", async () => {
+test("a failed push reports git's own message", async () => {
   repository.write({ "hooks/pre-receive": "#!/bin/sh\necho the gate is closed >&2\nexit 1\n" }, remote);
   chmodSync(join(remote, "hooks/pre-receive"), 0o755);
   await expect(push(order(), options(onServer()))).rejects.toMatchObject({
@@ -73,14 +73,14 @@ test("what git says of a push that fails is told as it is", async () => {
   });
 });
 
-test("a remote on this machine, which an agent can name, runs none of its hooks (mend 3)", async () => {
+test("a remote on this machine, which an agent can set, runs none of its hooks (mend 3)", async () => {
   repository.write({ "hooks/pre-receive": `#!/bin/sh\ntouch ${repository.root}/ran\n` }, remote);
   chmodSync(join(remote, "hooks/pre-receive"), 0o755);
   await push(order(), options());
   expect(existsSync(join(repository.root, "ran"))).toBe(false);
 });
 
-test("gh is asked with base, head, the first commit's title and the commits", async () => {
+test("gh gets the base, the head, the first commit's title and the list of commits", async () => {
   const gh = scripted("echo Creating... >&2; echo https://example.com/pull/7");
   const opened = await openPullRequest(order({ draft: true }), gh);
   expect(opened).toMatchObject({ url: "https://example.com/pull/7", existed: false, title: "Mend the login" });
@@ -101,7 +101,7 @@ test("gh is asked with base, head, the first commit's title and the commits", as
   expect(repository.gitIn(remote, "rev-parse", "holdfast/fix")).toBe(opened.pushed.commit);
 });
 
-test("what the agent wrote of its results is the body, but not the template", async () => {
+test("the agent's results summary is the body, but the template is not", async () => {
   const file = ".holdfast/context/results-summary.md";
   const gh = scripted("echo https://example.com/pull/7");
   makeContext(tree);
@@ -112,7 +112,7 @@ test("what the agent wrote of its results is the body, but not the template", as
   expect(repository.read("body", repository.root)).toBe("# Results\n\nIt works.");
 });
 
-test("a branch that is merged here is asked for as long as the remote lacks it, and without a branch as its base gh chooses", async () => {
+test("a locally merged branch still gets a pull request while the remote lacks it; without a base branch gh chooses one", async () => {
   const gh = scripted("echo https://example.com/pull/7");
   repository.git("push", "--quiet", "-u", "origin", "main");
   repository.git("merge", "--quiet", "--ff-only", "holdfast/fix");
@@ -124,24 +124,24 @@ test("a branch that is merged here is asked for as long as the remote lacks it, 
   await expect(openPullRequest(order(), gh)).rejects.toMatchObject({ code: "merge_refused" });
 });
 
-test("one that is there already is said so, with its address", async () => {
+test("an existing pull request is reported with its address", async () => {
   const gh = scripted(
     `echo 'a pull request for branch "holdfast/fix" into branch "main" already exists:' >&2; echo https://example.com/pull/7 >&2; exit 1`,
   );
   expect(await openPullRequest(order(), gh)).toMatchObject({ url: "https://example.com/pull/7", existed: true });
 });
 
-test("gh's own words are told where it fails", async () => {
+test("a failure of gh is reported in its own words", async () => {
   const gh = scripted("echo To get started with GitHub CLI, please run: gh auth login >&2; exit 4");
   await expect(openPullRequest(order(), gh)).rejects.toMatchObject({
     message: expect.stringMatching(/was pushed, but gh .*gh auth login/),
   });
 });
 
-test("without gh the branch is pushed, and it is said how to get gh and what the remote offers", async () => {
+test("without gh the branch is pushed, and the error says how to get gh and shows the remote's message", async () => {
   repository.write({ "hooks/post-receive": "#!/bin/sh\necho 'Create a pull request: https://example.com/compare/fix' >&2\n" }, remote);
   chmodSync(join(remote, "hooks/post-receive"), 0o755);
-  // Alone on the PATH, whatever else is on this machine.
+  // The only directory on the PATH, whatever else is on this machine.
   const alone = join(repository.root, "alone");
   mkdirSync(alone);
   for (const name of ["git", "git-receive-pack", "sh"]) symlinkSync(findProgram(name, repository.env.PATH, "/") ?? "", join(alone, name));
@@ -153,7 +153,7 @@ test("without gh the branch is pushed, and it is said how to get gh and what the
   expect(repository.gitIn(remote, "log", "-1", "--format=%s", "holdfast/fix")).toBe("And its test");
 });
 
-test("a remote that becomes a directory here after the look at it is not pushed to (mend 3)", async () => {
+test("a remote that becomes a local directory after the check is not pushed to (mend 3)", async () => {
   const server = onServer();
   const evil = join(repository.root, "evil.git");
   repository.git("init", "--quiet", "--bare", evil);

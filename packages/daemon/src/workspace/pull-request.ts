@@ -1,4 +1,4 @@
-/** A pull request by `gh`, which knows the services and has the user's login; the branch is pushed before. */
+/** Opens a pull request with `gh`, which supports the services and has the user's login. Pushes the branch first. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { HoldfastError } from "@holdfast/contract";
@@ -11,13 +11,13 @@ import { commitOf } from "./repository.ts";
 export interface PullRequestOrder extends PushOrder {
   title?: string | undefined;
   draft: boolean;
-  /** Of a push that was done, whatever becomes of the rest. */
+  /** Called after a successful push, even if a later step fails. */
   recordPush?: (pushed: Pushed) => void;
 }
 
 export interface PullRequest {
   url: string;
-  /** It was there already, and now has the new commits. */
+  /** True if the pull request existed; it now has the new commits. */
   existed: boolean;
   title: string;
   pushed: Pushed;
@@ -33,7 +33,7 @@ export async function openPullRequest(order: PullRequestOrder, options: GitOptio
   const body = resultsOf(tree) ?? subjects.map((subject) => `- ${subject}`).join("\n");
   const pushed = await push(order, options);
   order.recordPush?.(pushed);
-  // It asks git itself, in the tree: of the same repository, and by the same configuration.
+  // gh runs git in the tree, so it gets the same repository and configuration.
   const asked = await gitCommand(tree, ["remote"], options);
   if ("code" in asked) throw new GitError(["remote"], asked);
   const { env } = asked;
@@ -59,7 +59,7 @@ export async function openPullRequest(order: PullRequestOrder, options: GitOptio
   }
 }
 
-/** As the remote has it, since it is asked there; null: whatever the remote takes by itself. */
+/** Returns the base as the remote has it, because the pull request is made there. `name` null: the remote's default. */
 async function baseFor(
   { tree, branch, base }: PullRequestOrder,
   options: GitOptions,
@@ -69,7 +69,7 @@ async function baseFor(
   const name = base.startsWith(`${remote}/`) ? base.slice(remote.length + 1) : base;
   const there = await commitOf(tree, `refs/remotes/${remote}/${name}`, options.env);
   const here = await commitOf(tree, `refs/heads/${name}`, options.env);
-  // A commit is no branch to ask for.
+  // A pull request needs a branch, and this base is a commit.
   if (there === undefined && here === undefined) return { name: null, commit: await commitOf(tree, base, options.env) };
   return { name, commit: there ?? here };
 }
@@ -80,7 +80,7 @@ async function subjectsOf({ tree, branch }: PullRequestOrder, base: string | und
   return text.split("\n").filter((line) => line !== "");
 }
 
-/** A context that cannot be read safely has none. */
+/** A Working Context that cannot be read safely counts as missing. */
 function resultsOf(tree: string): string | undefined {
   try {
     const results = readContext(tree).files.find(({ name }) => name === "results-summary.md");

@@ -1,4 +1,4 @@
-/** A workspace's branch to a remote, with the caller's keys and credentials; what git says of it is told in its own words. */
+/** Pushes a workspace's branch with the caller's keys and credentials. Errors quote git's own message. */
 import { HoldfastError } from "@holdfast/contract";
 import { type GitOptions, git, tryGit } from "./git.ts";
 
@@ -12,7 +12,7 @@ export interface Pushed {
   remote: string;
   branch: string;
   commit: string;
-  /** What the remote said: often where to open a pull request. */
+  /** The remote's message, which often links to a new pull request. */
   said: string;
 }
 
@@ -36,7 +36,7 @@ export async function push({ tree, branch, base }: PushOrder, options: GitOption
   });
 }
 
-/** The one that the branch or its base is followed from, else `origin`, else the only one. */
+/** Returns the remote of the branch or its base, else `origin`, else the only remote. */
 export async function remoteOf({ tree, branch, base }: PushOrder, options: GitOptions): Promise<string> {
   const remotes = (await git(tree, ["remote"], options)).split("\n").filter((name) => name !== "");
   const followed = async (name: string) => (await tryGit(tree, ["config", `branch.${name}.remote`], options)).stdout.trim();
@@ -52,11 +52,11 @@ export async function remoteOf({ tree, branch, base }: PushOrder, options: GitOp
   );
 }
 
-/** For a repository on this machine, which git would write to by the configuration and the hooks that it finds there. */
+/** For a repository on this machine: without this, git would use the configuration and hooks found there. */
 export const LOCAL_RECEIVER =
   "--receive-pack=git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.alternateRefsCommand=true -c gc.auto=0 -c receive.autogc=false -c receive.denyCurrentBranch=refuse receive-pack";
 
-/** An agent can name a directory of its own as the remote. It can also do so after this look: then git refuses that directory. */
+/** An agent can set the remote to its own directory. If it does so after this check, git refuses that directory. */
 async function wayTo(tree: string, remote: string, options: GitOptions): Promise<{ settings: string[]; receiver: string[] }> {
   const urls = (await git(tree, ["remote", "get-url", "--push", "--all", remote], options)).split("\n");
   const local = urls.filter(isLocal);
@@ -67,12 +67,12 @@ async function wayTo(tree: string, remote: string, options: GitOptions): Promise
   });
 }
 
-/** As git decides it: a path, unless a colon comes before the first slash. */
+/** Follows git's rule: a path, unless a colon comes before the first slash. */
 function isLocal(url: string): boolean {
   return /^file:/i.test(url) || (!url.includes("://") && !/^[^/]*:/.test(url));
 }
 
-/** What the hook of git-lfs does before a push: where the user has set git-lfs up, and the tree has such files. */
+/** Does the work of the git-lfs pre-push hook, if the user has set git-lfs up and the tree has such files. */
 async function pushLargeFiles(tree: string, { remote, branch }: { remote: string; branch: string }, options: GitOptions): Promise<void> {
   if ((await tryGit(tree, ["config", "filter.lfs.process"], options)).code !== 0) return;
   if ((await git(tree, ["ls-files", "-z", "--", ":(attr:filter=lfs)"], options)) === "") return;
@@ -83,7 +83,7 @@ async function pushLargeFiles(tree: string, { remote, branch }: { remote: string
   });
 }
 
-/** As `--set-upstream` does: in the repository's own configuration, which everybody reads. */
+/** Like `--set-upstream`: writes to the repository's own configuration, which every tool reads. */
 async function follow(
   tree: string,
   { remote, branch, ref }: { remote: string; branch: string; ref: string },

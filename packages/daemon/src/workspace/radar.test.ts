@@ -12,7 +12,7 @@ import { ScratchRepository } from "./scratch-repository.ts";
 
 const ACTOR = "user:tester" as Principal;
 
-/** Workspaces of one repository, and a radar that can be ended and begun again as with its daemon. */
+/** Workspaces of one repository, and a radar that can be stopped and restarted like its daemon. */
 class Scene implements AsyncDisposable {
   readonly repository = new ScratchRepository({ "a.txt": "a\n", "b.txt": "b\n" });
   readonly db = openDatabase(":memory:");
@@ -39,7 +39,7 @@ class Scene implements AsyncDisposable {
     this.#radar = this.#begin();
   }
 
-  /** Its working tree. */
+  /** Returns its working tree. */
   create(name: string, base = "main"): string {
     const path = this.repository.worktree(name);
     const id = newWorkspaceId();
@@ -58,7 +58,7 @@ class Scene implements AsyncDisposable {
     return this.repository.commit(files, "a commit", directory);
   }
 
-  /** By name: `one: two(a.txt) base(b.txt)`, of those that have any. */
+  /** Conflicts by name, `one: two(a.txt) base(b.txt)`, of workspaces that have any. */
   said(): string[] {
     const nameOf = (id: WorkspaceId) => this.queries.get(id)?.name ?? id;
     return this.queries.list({ all: true }).flatMap(({ name, conflicts, baseConflicts }) => {
@@ -88,7 +88,7 @@ class Scene implements AsyncDisposable {
   }
 }
 
-/** `one` and `two` have changed the same line of a.txt. */
+/** A scene in which `one` and `two` changed the same line of a.txt. */
 async function conflicting(): Promise<{ scene: Scene; one: string; two: string }> {
   const scene = new Scene();
   const [one, two] = [scene.create("one"), scene.create("two")];
@@ -98,7 +98,7 @@ async function conflicting(): Promise<{ scene: Scene; one: string; two: string }
   return { scene, one, two };
 }
 
-test("two workspaces that change the same line are told without anybody asking, each once, and again when that is resolved", async () => {
+test("two workspaces that change the same line are reported unasked, each once, and again when resolved", async () => {
   const { scene, two } = await conflicting();
   await using _ = scene;
   expect(scene.events().length).toBe(2);
@@ -108,7 +108,7 @@ test("two workspaces that change the same line are told without anybody asking, 
   expect(scene.events().length).toBe(4);
 });
 
-test("a base that moves on, and one that is a commit, are compared with as they are", async () => {
+test("a base that moves and a base that is a commit are compared at their current state", async () => {
   await using scene = new Scene();
   const one = scene.create("one");
   const pinned = scene.create("pinned", scene.repository.git("rev-parse", "main"));
@@ -120,7 +120,7 @@ test("a base that moves on, and one that is a commit, are compared with as they 
   await scene.until("one: pinned(b.txt)", "pinned: one(b.txt)");
 });
 
-test("a base on a remote is compared with as it was fetched last", async () => {
+test("a remote base is compared as last fetched", async () => {
   await using scene = new Scene();
   const { repository } = scene;
   repository.git("update-ref", "refs/remotes/origin/main", "main");
@@ -132,7 +132,7 @@ test("a base on a remote is compared with as it was fetched last", async () => {
   await scene.until("one: base(a.txt)");
 });
 
-test("while nothing changes, and after a restart, nothing is told again; what happened in between is", async () => {
+test("nothing is reported twice without changes or after a restart; changes in between are reported", async () => {
   const { scene, one } = await conflicting();
   await using _ = scene;
   await scene.radar.look();
@@ -147,7 +147,7 @@ test("while nothing changes, and after a restart, nothing is told again; what ha
   expect(scene.events().length).toBe(4);
 });
 
-test("one that is merged or removed is compared no more; one that goes on after its merge is", async () => {
+test("a merged or removed workspace is no longer compared; new commits after the merge are", async () => {
   const { scene, one, two } = await conflicting();
   await using _ = scene;
   const tip = scene.repository.gitIn(one, "rev-parse", "HEAD");
@@ -163,12 +163,12 @@ test("one that is merged or removed is compared no more; one that goes on after 
   await scene.until();
 });
 
-test("one that was merged as one commit is compared again when that is taken back", async () => {
+test("a squash-merged workspace is compared again when the merge is undone", async () => {
   const { scene, one } = await conflicting();
   await using _ = scene;
   const tip = scene.repository.gitIn(one, "rev-parse", "HEAD");
   scene.repository.git("merge", "-q", "--squash", "holdfast/one");
-  // With a note of it, lest it be the same commit.
+  // An additional file makes it a different commit.
   const commit = scene.repository.commit({ "merged.txt": "one\n" }, "a commit");
   const merged = { id: scene.id("one"), into: "main", way: "squash" as const, tip, commit };
   scene.journal.append({ type: "workspace.merged", actor: ACTOR, session: null, data: merged });
@@ -180,7 +180,7 @@ test("one that was merged as one commit is compared again when that is taken bac
   expect(scene.said()).toEqual([]);
 });
 
-test("a branch that is renamed, or another that is checked out, is followed", async () => {
+test("a renamed branch and a newly checked-out branch are followed", async () => {
   const { scene, one, two } = await conflicting();
   await using _ = scene;
   scene.repository.gitIn(one, "branch", "-m", "holdfast/one", "feature/renamed");
@@ -196,7 +196,7 @@ test("a branch that is renamed, or another that is checked out, is followed", as
   await scene.until("one: two(a.txt)", "two: one(a.txt)");
 });
 
-test("in the middle of a rebase nothing is told, and after it what came of it", async () => {
+test("nothing is reported during a rebase; its result is reported afterwards", async () => {
   const { scene, one } = await conflicting();
   await using _ = scene;
   scene.change(scene.repository.path, { "a.txt": "main\n" });
@@ -208,7 +208,7 @@ test("in the middle of a rebase nothing is told, and after it what came of it", 
   await scene.until("one: two(a.txt)", "two: one(a.txt) base(a.txt)");
 });
 
-test("a repository that is away for a while is told of again when it is back, and what was told stays meanwhile", async () => {
+test("a repository that disappears keeps its last report, and is checked again when it is back", async () => {
   const { scene, two } = await conflicting();
   await using _ = scene;
   const away = join(scene.repository.root, "away");
@@ -220,7 +220,7 @@ test("a repository that is away for a while is told of again when it is back, an
   await scene.until();
 });
 
-test("of a workspace whose directory was deleted by hand, its branch still counts", async () => {
+test("the branch of a workspace whose directory was deleted still counts", async () => {
   const { scene, one, two } = await conflicting();
   await using _ = scene;
   rmSync(one, { recursive: true });
@@ -230,7 +230,7 @@ test("of a workspace whose directory was deleted by hand, its branch still count
   expect(scene.said()).toEqual(["one: two(a.txt)", "two: one(a.txt)"]);
 });
 
-test("what a daemon that was killed left of its tries is swept, and nothing else", async () => {
+test("temporary directories of a killed daemon are removed, and nothing else", async () => {
   const { scene } = await conflicting();
   await using _ = scene;
   await scene.end();
@@ -245,7 +245,7 @@ test("what a daemon that was killed left of its tries is swept, and nothing else
   for (const directory of other) rmSync(directory, { recursive: true });
 });
 
-test("whoever asks sees what was committed just before", async () => {
+test("a look includes the latest commits", async () => {
   await using scene = new Scene();
   const [one, two] = [scene.create("one"), scene.create("two")];
   scene.change(one, { "a.txt": "one\n" });

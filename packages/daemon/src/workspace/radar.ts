@@ -1,11 +1,11 @@
 /**
- * The conflict radar: which live workspaces of a repository would not merge with each other, or into their base as it is now. Live are those that
- * are neither removed nor merged; one that goes on committing after it was merged is live again.
+ * The conflict radar: finds live workspaces of a repository that would conflict with each other or with the current base. A workspace is live if it
+ * is neither removed nor merged; new commits after a merge make it live again.
  *
- * Commits are noticed by watching refs, one set of watches for a repository; workspaces that come and go, by following the journal. Then git says where
- * all of them are, and only pairs of commits that were never asked are. What differs from what the table says is appended, for all workspaces
- * in one transaction: so both sides of a pair tell the same, the same is never told twice, and a daemon that starts goes on from what was
- * told last. Whoever asks for workspaces waits for a look first: they see what they have just committed.
+ * Watches on refs notice commits, one set of watches per repository; the journal reports new and removed workspaces. Then git lists all tips, and
+ * only new pairs of commits are compared. Differences from the table are appended for all workspaces in one transaction: so both sides of a pair
+ * agree, nothing is reported twice, and a new daemon continues from the last report. A request for workspaces first waits for a look, so callers
+ * see their latest commits.
  */
 import { basename } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -18,16 +18,16 @@ import { sweepScratch } from "./merge-scratch.ts";
 import { type Findings, RepositoryRadar } from "./repository-radar.ts";
 import type { StashTaken } from "./stashes.ts";
 
-/** After this a list is shown with what was known before. */
+/** After this time, a list shows the last known results. */
 const PATIENCE_MS = 3000;
 
-/** What git is asked takes milliseconds, and a merge that is tried is broken off. */
+/** Long enough: git's answers take milliseconds, and trial merges are aborted. */
 const END_MS = 1000;
 
-/** What changes which workspaces there are to compare, and what is in them. */
+/** Events that change the workspaces to compare, or their content. */
 const FOLLOWED = [
   ...["workspace.created", "workspace.rebuilt", "workspace.merged", "workspace.removed", "workspace.recovered"],
-  // What is not committed is compared as the last checkpoint has it.
+  // Uncommitted files are compared as in the last checkpoint.
   ...["checkpoint.created", "checkpoint.rewound"],
 ];
 
@@ -45,7 +45,7 @@ export class Radar implements AsyncDisposable {
     home: Pick<Home, "socketDirectory">;
     journal: Journal;
     queries: WorkspaceQueries;
-    /** Agents are to hear of it. */
+    /** Lets the caller inform the agents. */
     onStashTaken?(taken: StashTaken): void;
   }) {
     this.#onStashTaken = options.onStashTaken;
@@ -59,7 +59,7 @@ export class Radar implements AsyncDisposable {
     this.#following = this.#follow();
   }
 
-  /** Whoever asks sees what is committed now, if that can be found out in a moment. */
+  /** Checks the current commits, within the time limit. */
   async look(): Promise<void> {
     await this.#swept;
     this.#attend();
@@ -70,7 +70,7 @@ export class Radar implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ending.abort();
     const ends = [...this.#repositories.values()].map((repository) => repository[Symbol.asyncDispose]());
-    // A git that hangs with its file system must not keep the daemon.
+    // A git that hangs on its file system must not keep the daemon from exiting.
     await Promise.race([Promise.all([this.#following, ...ends]), delay(END_MS, undefined, { ref: false })]);
   }
 
@@ -104,7 +104,7 @@ export class Radar implements AsyncDisposable {
     }
   }
 
-  /** Every repository that has workspaces, and no other. */
+  /** Keeps one radar for every repository with workspaces, and no others. */
   #attend(): RepositoryRadar[] {
     const repos = new Set(this.#queries.list().flatMap(({ repo }) => (repo === null ? [] : [repo])));
     for (const [repo, radar] of this.#repositories) {
@@ -137,7 +137,7 @@ export class Radar implements AsyncDisposable {
     const drafts = there.flatMap((record): Draft[] => {
       const found = findings.get(record.id);
       if (!found) return [];
-      // It may have been removed while git was asked.
+      // The other workspace may have been removed during the check.
       const now = { ...found, conflicts: found.conflicts.filter(({ workspace }) => ids.has(workspace)) };
       if (isSaid(record, now)) return [];
       return [{ type: "workspace.conflicts_changed", actor: DAEMON, session: null, data: { id: record.id, ...now } }];
@@ -146,7 +146,7 @@ export class Radar implements AsyncDisposable {
     try {
       this.#journal.append(...drafts);
     } catch (error) {
-      // The table still says what was told last, so the next look tells it.
+      // The table still has the last report, so the next look reports the change.
       if (!unwritable(error)) throw error;
       log(`conflicts in ${repo} could not be checked: ${describe(error)}`);
     }

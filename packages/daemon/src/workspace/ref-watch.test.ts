@@ -15,7 +15,7 @@ class Noticed implements Disposable {
     this.watch.follow(files);
   }
 
-  /** What is done is noticed; what came before it is not taken for it. */
+  /** Checks that the work is noticed, apart from earlier work. */
   async by(work: () => unknown): Promise<void> {
     await delay(150);
     const before = this.count;
@@ -26,7 +26,7 @@ class Noticed implements Disposable {
     }
   }
 
-  /** Nothing is noticed of it, while what is done after it is. */
+  /** Checks that the work is not noticed, but the following work is. */
   async notBy(work: () => unknown, then: () => unknown): Promise<void> {
     await delay(150);
     const before = this.count;
@@ -41,7 +41,7 @@ class Noticed implements Disposable {
   }
 }
 
-test("a commit in a working tree is noticed, on a branch with slashes too", async () => {
+test("a commit in a working tree is noticed, even on a branch with slashes", async () => {
   using repository = new ScratchRepository();
   const tree = repository.worktree("a", "team/one/a");
   using noticed = new Noticed(repository, "refs/heads/team/one/a");
@@ -49,7 +49,7 @@ test("a commit in a working tree is noticed, on a branch with slashes too", asyn
   await noticed.by(() => repository.commit({}, "a commit", tree));
 });
 
-test("what is done to other branches, to the index and to the working tree wakes nobody up", async () => {
+test("changes of other branches, the index and the working tree cause no notice", async () => {
   using repository = new ScratchRepository();
   const tree = repository.worktree("a");
   repository.git("branch", "other");
@@ -66,7 +66,7 @@ test("what is done to other branches, to the index and to the working tree wakes
   );
 });
 
-test("refs that are packed, pruned and written anew are noticed all along", async () => {
+test("packing, pruning and rewriting refs is noticed throughout", async () => {
   using repository = new ScratchRepository();
   const tree = repository.worktree("a");
   using noticed = new Noticed(repository, "refs/heads/holdfast/a", "refs/heads/main");
@@ -80,7 +80,7 @@ test("refs that are packed, pruned and written anew are noticed all along", asyn
   }
 });
 
-test("a directory of refs that is replaced at once by another, of the same number even, is still noticed", async () => {
+test("a refs directory replaced by another, even with the same inode number, is still noticed", async () => {
   using repository = new ScratchRepository();
   const tree = repository.worktree("a");
   const directory = join(repository.common, "refs/heads/holdfast");
@@ -96,7 +96,7 @@ test("a directory of refs that is replaced at once by another, of the same numbe
   await noticed.by(() => repository.commit({}, "a commit", tree));
 });
 
-test("a branch that is deleted, and one of its name that is made again, are noticed", async () => {
+test("deleting a branch and creating it again is noticed", async () => {
   using repository = new ScratchRepository();
   repository.git("branch", "holdfast/a");
   using noticed = new Noticed(repository, "refs/heads/holdfast/a");
@@ -105,7 +105,7 @@ test("a branch that is deleted, and one of its name that is made again, are noti
   await noticed.by(() => repository.git("update-ref", "refs/heads/holdfast/a", repository.commit({}, "a commit")));
 });
 
-test("another branch that is checked out in a working tree, or none, is noticed", async () => {
+test("checking out another branch, or detaching the head, is noticed", async () => {
   using repository = new ScratchRepository();
   const tree = repository.worktree("a");
   using noticed = new Noticed(repository, "worktrees/a/HEAD");
@@ -114,7 +114,7 @@ test("another branch that is checked out in a working tree, or none, is noticed"
   await noticed.by(() => repository.commit({}, "a commit", tree));
 });
 
-test("a repository that moves away and comes back is watched again, and so is one that is made anew in its place", async () => {
+test("a repository that moves away and back is watched again, and so is a new one in its place", async () => {
   using repository = new ScratchRepository();
   using noticed = new Noticed(repository, "refs/heads/main");
   const away = join(repository.root, "away");
@@ -129,7 +129,7 @@ test("a repository that moves away and comes back is watched again, and so is on
   await noticed.by(() => repository.commit({}, "a commit"));
 });
 
-test("where a directory further up was replaced without a notice, a look puts the watches right", async () => {
+test("a look repairs the watches after a directory further up was replaced without a notice", async () => {
   using repository = new ScratchRepository();
   using noticed = new Noticed(repository, "refs/heads/main");
   const away = join(repository.root, "away");
@@ -143,7 +143,7 @@ test("where a directory further up was replaced without a notice, a look puts th
   );
 });
 
-test("many refs that change at once are few notices", async () => {
+test("many simultaneous ref changes cause few notices", async () => {
   using repository = new ScratchRepository();
   const names = Array.from({ length: 200 }, (_, index) => `holdfast/${index}`);
   using noticed = new Noticed(repository, ...names.map((name) => `refs/heads/${name}`));

@@ -1,25 +1,24 @@
 /**
- * Notices that something of a repository's refs may have changed, by the kernel's file notices: one set of watches for a repository, no timer.
- * Git writes a ref by renaming a file into its place, packs refs into one file and deletes theirs with their directories, and makes those anew;
- * so what is watched are the directories on the way to each file that counts, and only names on that way are listened to: what is done to other
- * branches, to the index, by a fetch, wakes nobody up.
+ * Notices possible changes of a repository's refs through the kernel's file notices: one set of watches per repository, no timer. Git writes a ref
+ * by renaming a file into place; it packs refs into one file, deletes theirs with their directories, and creates them again. So the watches are on
+ * the directories along the path to each relevant file, and only names on that path count: other branches, the index and fetches cause no notice.
  *
- * A notice says that it is time to look, never what happened. Watches are put in place before `onNotice` is called, so that what it reads is not older
- * than what the next notice is about. Where the repository is gone, the nearest directory that is still there is watched for it to come back. What is
- * around one that is there is not watched, for that is where people work: if all of it is replaced, a `look` finds out.
+ * A notice says that it is time to look, never what happened. Watches are in place before `onNotice` is called, so what it reads is never older
+ * than the next notice. If the repository is gone, the nearest existing directory is watched until it returns. The surroundings of an existing
+ * repository are not watched, because people work there: if the whole repository is replaced, a `look` notices.
  *
- * Where the system has no watches left, there are no notices, `hasNotices` says so, and each `look` tries again.
+ * If the system has no watches left, there are no notices, `hasNotices` is false, and each `look` tries again.
  */
 import { type FSWatcher, statSync, watch } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, isMissing, log } from "@holdfast/platform";
 
-/** A commit touches several files within a few milliseconds. Longer: it is told later. Shorter: git is asked more than once for it. */
+/** A commit touches several files within a few milliseconds. A longer delay reports it later; a shorter one runs git more than once. */
 const SETTLE_MS = 100;
 
 interface Watched {
   watcher: FSWatcher;
-  /** Of the directory as it was: another one may be in its place by now. */
+  /** The directory's device and inode: another directory may take its place. */
   identity: string;
 }
 
@@ -39,7 +38,7 @@ export class RefWatch implements Disposable {
     this.follow([]);
   }
 
-  /** `refs/heads/main`, `worktrees/x/HEAD`: files below the repository's directory, whether or not they are there. */
+  /** Sets the files to watch, below the repository's directory, existing or not: `refs/heads/main`, `worktrees/x/HEAD`. */
   follow(files: readonly string[]): void {
     const plan = new Map<string, Set<string>>();
     for (const file of ["packed-refs", "reftable/tables.list", ...files]) {
@@ -55,7 +54,7 @@ export class RefWatch implements Disposable {
     return !this.#refused;
   }
 
-  /** Puts right what no notice told of: a directory further up was replaced; or watches were refused and are to be had again. */
+  /** Repairs the watches after a directory further up was replaced, or after watches were refused. */
   look(): void {
     this.#refused = false;
     this.#place();
@@ -67,7 +66,7 @@ export class RefWatch implements Disposable {
     this.#closeAll();
   }
 
-  /** Each directory of the plan that is there is watched, as it is now. */
+  /** Watches each directory of the plan that exists now. */
   #place(): void {
     if (this.#closed || this.#refused) return;
     const wanted = new Map([...this.#plan.keys()].map((directory) => [directory, identityOf(directory)]));
@@ -92,7 +91,7 @@ export class RefWatch implements Disposable {
       this.#watched.set(directory, { watcher, identity });
       return true;
     } catch (error) {
-      // Gone since it was looked at: its parent tells when it is back.
+      // Deleted since the check: its parent reports when it is back.
       if (isMissing(error)) return true;
       this.#refuse(directory, error);
       return false;
@@ -107,12 +106,12 @@ export class RefWatch implements Disposable {
   }
 
   #noticed(directory: string, name: string | null): void {
-    // The directory's own name: it was moved or deleted. One that is not in the plan is watched for what leads to the repository.
+    // The directory's own name means that it was moved or deleted. A directory outside the plan is watched for the path to the repository.
     const isItself = name === basename(directory);
     const names = this.#plan.get(directory);
     if (names && name !== null && !names.has(name) && !isItself) return;
     if (!names && name !== null && !isItself && !isWithin(this.#common, join(directory, name))) return;
-    // What was there may be gone already, and something else in its place, with the number of the old one.
+    // The old entry may be gone, and a new one may have the same inode number.
     this.#forget(isItself || name === null ? directory : join(directory, name));
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;

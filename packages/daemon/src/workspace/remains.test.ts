@@ -52,8 +52,8 @@ async function recover() {
 
 const status = (directory = tree) => repository.gitIn(directory, "status", "--porcelain=v1", "--branch", "-uall");
 
-describe("what is removed comes back as it was", () => {
-  test("commits, staged and unstaged changes, deletions and new files; the Working Context too", async () => {
+describe("recovering a removed workspace", () => {
+  test("restores commits, staged and unstaged changes, deletions, new files and the Working Context", async () => {
     repository.commit({ "b.txt": "b\n", "gone.txt": "g\n", ".gitignore": "*.log\n" }, "second", tree);
     repository.write({ "a.txt": "staged\n" }, tree);
     repository.gitIn(tree, "add", "a.txt");
@@ -80,7 +80,7 @@ describe("what is removed comes back as it was", () => {
     expect(repository.git("worktree", "list", "--porcelain")).toMatch(/locked a workspace of Holdfast/);
   });
 
-  test("also after git has collected what nothing names", async () => {
+  test("works after git's garbage collection", async () => {
     repository.commit({ "b.txt": "b\n" }, "second", tree);
     repository.write({ "new.txt": "n\n", "a.txt": "staged\n" }, tree);
     repository.gitIn(tree, "add", "a.txt");
@@ -93,7 +93,7 @@ describe("what is removed comes back as it was", () => {
     expect(repository.gitIn(tree, "show", ":a.txt")).toBe("staged");
   });
 
-  test("a branch of an agent's own and a detached head", async () => {
+  test("restores an agent's own branch and a detached head", async () => {
     repository.gitIn(tree, "switch", "--quiet", "-c", "feature");
     repository.commit({ "b.txt": "b\n" }, "second", tree);
     const onFeature = status();
@@ -109,7 +109,7 @@ describe("what is removed comes back as it was", () => {
     expect(repository.gitIn(tree, "branch", "--show-current")).toBe("");
   });
 
-  test("under another name where its branch has been taken meanwhile", async () => {
+  test("uses another branch name if the old one was taken meanwhile", async () => {
     const tip = repository.commit({ "b.txt": "b\n" }, "second", tree);
     await remove();
     repository.git("branch", "holdfast/fix", "main");
@@ -120,7 +120,7 @@ describe("what is removed comes back as it was", () => {
     expect(repository.git("rev-parse", "holdfast/fix")).toBe(repository.git("rev-parse", "main"));
   });
 
-  test("a person's own branch stays when the workspace goes, and is checked out again", async () => {
+  test("keeps a person's own branch at the removal and checks it out again", async () => {
     spec = { ...spec, ownBranch: false };
     repository.commit({ "b.txt": "b\n" }, "second", tree);
     const before = status();
@@ -130,7 +130,7 @@ describe("what is removed comes back as it was", () => {
     expect(status()).toBe(before);
   });
 
-  test("what is in submodules, and in repositories that were made inside", async () => {
+  test("restores submodules and nested repositories", async () => {
     const library = join(repository.root, "library");
     repository.gitIn(repository.root, "init", "--quiet", "--initial-branch", "main", library);
     repository.commit({ "l.txt": "l\n" }, "library", library);
@@ -154,7 +154,7 @@ describe("what is removed comes back as it was", () => {
     expect(repository.read("e.txt", join(tree, "empty"))).toBe("e\n");
   });
 
-  test("files that a filter cannot be run on", async () => {
+  test("restores files whose filter fails", async () => {
     repository.write({ ".gitattributes": "*.bin filter=broken\n", "x.bin": "x\n" }, tree);
     for (const way of ["clean", "smudge"]) repository.git("config", "--global", `filter.broken.${way}`, "false");
     repository.git("config", "--global", "filter.broken.required", "true");
@@ -164,8 +164,8 @@ describe("what is removed comes back as it was", () => {
   });
 });
 
-describe("keeping", () => {
-  test("touches neither index nor branch, and the same again is nothing", async () => {
+describe("keepRemains", () => {
+  test("changes neither index nor branch, and writes nothing if nothing changed", async () => {
     repository.write({ "new.txt": "n\n" }, tree);
     const before = status();
     await keep();
@@ -174,7 +174,7 @@ describe("keeping", () => {
     expect([repository.git("rev-parse", REF), status()]).toEqual([first, before]);
   });
 
-  test("what changed since is kept as well, and what was kept before stays reachable", async () => {
+  test("keeps later changes too, and what was kept before stays reachable", async () => {
     repository.write({ "new.txt": "one\n" }, tree);
     await keep();
     const first = repository.git("rev-parse", REF);
@@ -184,13 +184,13 @@ describe("keeping", () => {
     expect(repository.git("rev-list", REF)).toContain(first);
   });
 
-  test("what cannot be read is refused: it would be lost", async () => {
+  test("refuses unreadable files, which would be lost", async () => {
     repository.write({ "secret.txt": "s\n" }, tree);
     using _ = unreadable(join(tree, "secret.txt"));
     await expect(keep()).rejects.toMatchObject({ code: "would_lose_work", candidates: ["secret.txt"] });
   });
 
-  test("of a directory that is gone, its branch", async () => {
+  test("keeps the branch if the directory is gone", async () => {
     const tip = repository.commit({ "b.txt": "b\n" }, "second", tree);
     rmSync(tree, { recursive: true });
     await remove();
@@ -199,12 +199,12 @@ describe("keeping", () => {
   });
 });
 
-describe("taking away", () => {
-  test("ends what was cut short, at whichever step", async () => {
+describe("takeAway", () => {
+  test("completes an interrupted removal, at any step", async () => {
     repository.write({ "new.txt": "n\n" }, tree);
     await keep();
     const tip = repository.git("rev-parse", "holdfast/fix");
-    // Renamed, and half of it deleted.
+    // Renamed and half deleted.
     renameSync(tree, join(dirname(tree), "removed-project-fix"));
     rmSync(join(dirname(tree), "removed-project-fix", "a.txt"));
     await takeAway({ spec, directory: dirname(tree), tip }, options());
@@ -213,7 +213,7 @@ describe("taking away", () => {
     expect(repository.git("branch", "--list", "holdfast/*")).toBe("");
   });
 
-  test("a branch that has moved on since it was kept, or is checked out elsewhere, stays", async () => {
+  test("keeps a branch that has moved on or is checked out elsewhere", async () => {
     await keep();
     const tip = repository.git("rev-parse", "holdfast/fix");
     repository.commit({ "b.txt": "b\n" }, "later", tree);
@@ -226,7 +226,7 @@ describe("taking away", () => {
     expect(note).toMatch(/is checked out in/);
   });
 
-  test("read-only directories are no obstacle", async () => {
+  test("removes read-only directories", async () => {
     mkdirSync(join(tree, "cache/deep"), { recursive: true });
     writeFileSync(join(tree, "cache/deep/f"), "");
     chmodSync(join(tree, "cache/deep"), 0o500);
@@ -234,7 +234,7 @@ describe("taking away", () => {
     expect(existsSync(dirname(tree))).toBe(false);
   });
 
-  test("a plain directory is a person's own, and stays", async () => {
+  test("leaves a plain directory, which belongs to a person", async () => {
     const plain = join(repository.root, "plain");
     repository.write({ "plain/f": "f", "wplain/workspace.json": "{}" }, repository.root);
     const of = { ...spec, kind: "plain" as const, path: plain, repo: null, branch: null };
@@ -243,7 +243,7 @@ describe("taking away", () => {
   });
 });
 
-/** Root reads whatever the mode: for it the kernel has to refuse. */
+/** Root can read whatever the mode, so for root the kernel must refuse. */
 function unreadable(file: string): Disposable {
   if (process.getuid?.() !== 0) {
     chmodSync(file, 0);

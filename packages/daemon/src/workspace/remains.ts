@@ -1,8 +1,8 @@
 /**
- * What is kept of a workspace that is removed: one commit under `refs/holdfast/removed/ID`. Its tree is all files that were there but the ignored
- * ones, the Working Context among them; its parents are what was checked out, the workspace's branch, what was staged, and what was kept before; its
- * message says which is which. Repositories inside (submodules with work in them) are kept under `refs/holdfast/inside/ID/`.
- * Nothing of the working tree, its index, its branch or the stash is touched.
+ * Keeps a removed workspace as one commit under `refs/holdfast/removed/ID`. Its tree has all files except ignored ones, plus the Working Context.
+ * Its parents are what was checked out, the workspace's branch, the staged files, and what was kept before; its message says which is which.
+ * Repositories inside (submodules with work in them) are kept under `refs/holdfast/inside/ID/`.
+ * The working tree, its index, its branch and the stash are not touched.
  */
 import { existsSync } from "node:fs";
 import { HoldfastError, type WorkspaceId } from "@holdfast/contract";
@@ -20,13 +20,13 @@ export interface Remains {
   /** The workspace's name when it was removed. */
   name: string;
   at: string;
-  /** What was checked out; null before a first commit. */
+  /** The commit that was checked out; null before the first commit. */
   head: string | null;
-  /** The branch that was checked out; null for none. */
+  /** The branch that was checked out; null if the head was detached. */
   on: string | null;
   branch: string | null;
   tip: string | null;
-  /** A commit with what was staged; null where that was in conflict. */
+  /** A commit with the staged files; null if the index had conflicts. */
   staged: string | null;
   inside: Inside[];
 }
@@ -39,7 +39,7 @@ export interface Removable {
   branch: string | null;
 }
 
-/** The ref under which it is kept; null: there is nothing. Where nothing changed since the last time, nothing is written. */
+/** Returns the ref that keeps the workspace, or null if there is nothing to keep. Writes nothing if nothing changed since the last time. */
 export async function keepRemains(
   workspace: Removable,
   { now = new Date(), env }: { now?: Date; env?: GitOptions["env"] } = {},
@@ -91,7 +91,7 @@ async function readTree({ id, path, repo }: Removable, options: GitOptions) {
   };
 }
 
-/** Its own `.gitignore` keeps it out of git; it is what the agents wrote all the same. */
+/** Its own `.gitignore` keeps it out of git, but agents wrote it, so it is kept. */
 const CONTEXT = ".holdfast/context";
 
 async function stagedCommit(
@@ -102,7 +102,7 @@ async function stagedCommit(
   return ourCommit({ directory: path, tree, parents: head === null ? [] : [head], message: "staged" }, options);
 }
 
-/** In our name, as it is no person's; on the disk before a ref names it. */
+/** Commits as Holdfast, because no person made it. Objects are on disk before a ref names them. */
 function ourCommit(
   { directory, tree, parents, message }: { directory: string; tree: string; parents: readonly string[]; message: string },
   options: GitOptions,
@@ -141,7 +141,7 @@ async function isSame(
   return old !== undefined && (await facts(old)) === (await facts(remains));
 }
 
-/** Undefined: no commit of that name, or not one of ours. */
+/** Returns undefined if there is no such commit or Holdfast did not write it. */
 export async function readRemains(repo: string, name: string, options: GitOptions): Promise<Remains | undefined> {
   const { code, stdout } = await tryGit(repo, ["log", "-1", "--format=%B", "--end-of-options", name], options);
   const line = stdout.split("\n").find((each) => each.startsWith("{"));

@@ -1,8 +1,8 @@
 /**
- * Removing a workspace and bringing it back. Order of a removal: what would be lost is said, or, when it was asked for all the same, what lives there is
- * ended; everything is kept under a ref; the journal says that it is removed; only then directory and branch go. A daemon that died before the
- * journal knew has removed nothing; one that died after it ends the removal at its next start, and first keeps what changed in the directory since.
- * What is brought back is marked on disk until the journal says so: of what such a mark is found on, everything is still under the ref.
+ * Removes and recovers workspaces. Order of a removal: report what would be lost, or with force stop its sessions and set-up; keep everything under
+ * a ref; append the event; only then delete directory and branch. A daemon that dies before the event has removed nothing. After the event, the
+ * next start completes the removal, and first keeps later changes in the directory.
+ * A workspace being recovered is marked on disk until the journal has it: while the mark exists, everything is still under the ref.
  */
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -37,7 +37,7 @@ export interface RemoveOptions {
 
 export interface Removed {
   losses: Losses;
-  /** What brings it back. */
+  /** The ref that recovers the workspace. */
   ref: string | null;
   notes: string[];
 }
@@ -45,11 +45,11 @@ export interface Removed {
 interface Kept {
   ref: string | null;
   tip: string | null;
-  /** Its files are to be set aside: git has no place for them. */
+  /** True if its files must be set aside, because git cannot keep them. */
   aside?: boolean;
 }
 
-/** On the disk while a workspace is brought back. */
+/** File that marks a workspace being recovered. */
 const MARK = "recovering";
 
 export class Removing {
@@ -69,7 +69,7 @@ export class Removing {
     ports: PortRanges;
     trusted: TrustedProjects;
     directoryOf(id: WorkspaceId): string;
-    /** For files of which nothing else is left; never deleted by us. */
+    /** Directory for files that exist nowhere else. Holdfast never deletes them. */
     setAside: string;
     stopSession(name: string, actor: Principal): Promise<void>;
   }) {
@@ -83,7 +83,7 @@ export class Removing {
     this.#stopSession = options.stopSession;
   }
 
-  /** Of a plain directory nothing is lost: it stays. */
+  /** A plain directory loses nothing: its files stay. */
   async losses(record: WorkspaceRecord, env?: Environment): Promise<Losses> {
     const sessions = this.#queries.sessionsOf(record.id);
     if (record.kind === "plain") return { files: [], commits: [], sessions };
@@ -99,7 +99,7 @@ export class Removing {
 
   async #remove(record: WorkspaceRecord, { force, why, actor, env }: RemoveOptions): Promise<Removed> {
     if (record.removedAt !== null) throw alreadyRemoved(record);
-    // Before anything is ended for it.
+    // Refuse before anything is stopped.
     if (!force) await this.#refuseUnkept(record, env);
     const losses = await this.losses(record, env);
     if (!force) refuseLosses(record, losses);
@@ -118,12 +118,15 @@ export class Removing {
     });
   }
 
-  /** Not while a checkpoint is made of it, or it goes back to one: what is kept then would be half of each. Those never wait for the repository. */
+  /**
+   * Waits for checkpoints and rewinds of the workspace, or the kept state would be a mixture. Those never wait for the repository, so no deadlock
+   * is possible.
+   */
   #alone<T>({ repo, id }: WorkspaceRecord, act: () => Promise<T>): Promise<T> {
     return repo === null ? act() : this.#turns.run(id, act);
   }
 
-  /** Without a repository there is nowhere to keep anything: its files are then set aside, as they are. */
+  /** Keeps the workspace in its repository. Without a repository, its files are set aside unchanged. */
   async #keep(record: WorkspaceRecord, env: Environment | undefined): Promise<Kept> {
     if (record.kind === "plain") return { ref: null, tip: null };
     const tree = withBranch(record, "keep");
@@ -133,7 +136,7 @@ export class Removing {
     return { ref, tip: remains?.tip ?? null };
   }
 
-  /** Throws where there is something to keep, and git has no place for it. */
+  /** Throws if there are files to keep and git cannot keep them. */
   async #refuseUnkept(record: WorkspaceRecord, env: Environment | undefined): Promise<void> {
     if (record.kind === "plain") return;
     const tree = withBranch(record, "keep");
@@ -149,7 +152,7 @@ export class Removing {
     return [...notes, ...(await takeAway({ spec: record, directory: this.#directoryOf(record.id), tip }, { env }))];
   }
 
-  /** Nobody else has what is in it. */
+  /** Moves files that exist nowhere else. */
   #moveAside({ id, name, path }: WorkspaceRecord): string {
     const place = join(this.#setAside, `workspace-${name}-${id}`);
     mkdirSync(this.#setAside, { recursive: true, mode: 0o700 });
@@ -157,7 +160,7 @@ export class Removing {
     return `its repository is gone; its files were moved to ${place}; delete them when you like`;
   }
 
-  /** At the start of a daemon: removals and recoveries that the last one did not end. */
+  /** Completes the last daemon's unfinished removals and recoveries. Called at the daemon's start. */
   async finish(): Promise<void> {
     for (const record of this.#queries.list({ all: true })) {
       const directory = this.#directoryOf(record.id);
@@ -172,7 +175,7 @@ export class Removing {
 
   async #finishOne(record: WorkspaceRecord, directory: string): Promise<void> {
     if (this.#queries.get(record.id)?.removedAt === null) return;
-    // Without its directory under its name, or with one that was being brought back: what is kept has all of it.
+    // If its directory is missing, or was being recovered, the ref has everything.
     const isWhole = record.kind === "worktree" && existsSync(record.path) && !existsSync(join(directory, MARK));
     const { repo, recoveryRef: ref } = record;
     const remains = repo === null || ref === null || !existsSync(repo) ? undefined : await readRemains(repo, ref, {});
@@ -180,7 +183,7 @@ export class Removing {
     await this.#takeAway(record, kept);
   }
 
-  /** Also one that was never removed, and whose directory is gone. */
+  /** Also recovers a workspace that was not removed but whose directory is gone. */
   recover(
     record: WorkspaceRecord,
     options: { name?: string | undefined; actor: Principal; env?: Environment | undefined },
@@ -198,11 +201,11 @@ export class Removing {
     const other = this.#queries.byName(name);
     if (other && other.id !== record.id) throw nameTaken(tree, name);
     const { remains, ref } = await this.#kept(tree, env);
-    // From here on both kinds are one: whoever dies in between leaves a removed workspace.
+    // From here on both cases are the same: a crash leaves a removed workspace.
     if (record.removedAt === null)
       this.#journal.append({ type: "workspace.removed", actor, session: null, data: { id: tree.id, name: tree.name, ref, why: "gone" } });
     const directory = this.#directoryOf(record.id);
-    // What an earlier try left: all of it is under the ref.
+    // Remove the remains of an earlier attempt. The ref has everything.
     await takeAway({ spec: record, directory, tip: remains.tip }, { env });
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     writeFileSync(join(directory, MARK), "");
@@ -225,7 +228,7 @@ export class Removing {
     return [...restored.notes, ignored];
   }
 
-  /** What was kept when it was removed; of one that was not, its branch. */
+  /** Returns what was kept at the removal. If the workspace was not removed, keeps its branch first. */
   async #kept(tree: TreeRecord, env: Environment | undefined): Promise<{ remains: Remains; ref: string }> {
     if (!existsSync(tree.repo)) throw repositoryGone(tree);
     const ref = `${REMOVED_REFS}/${tree.id}`;
@@ -238,7 +241,7 @@ export class Removing {
     });
   }
 
-  /** As for a new one. Answers what to tell of it: its work comes back also where nobody trusts what the project copies. */
+  /** Copies untracked files as for a new workspace, and returns a note. Untrusted copies are skipped, so that the work can still be recovered. */
   async #copyIgnored(tree: TreeRecord, env: Environment | undefined): Promise<string> {
     const repository = await findRepository(tree.repo, env);
     if (!repository?.tree) return IGNORED;
@@ -250,7 +253,7 @@ export class Removing {
   }
 }
 
-/** Its repository is gone, or has forgotten it: then nothing of it can be told or kept. */
+/** Returns why git cannot read the workspace: its repository is gone or no longer knows it. Then nothing can be checked or kept. */
 export async function whyUnreadable({ repo, path }: TreeRecord, env?: Environment): Promise<string | undefined> {
   if (!existsSync(repo)) return `its repository is gone (${repo})`;
   if (!existsSync(path)) return undefined;

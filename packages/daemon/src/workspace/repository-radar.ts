@@ -1,4 +1,4 @@
-/** The radar of one repository: one look at a time, because of a notice, of the journal, or of somebody who asks. */
+/** The radar of one repository. Runs one look at a time, after a notice, a journal event or a request. */
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type EventData, HoldfastError, type WorkspaceId } from "@holdfast/contract";
@@ -13,7 +13,7 @@ import { findRepository, type Repository } from "./repository.ts";
 import { lookAtStashes, STASH_FILE, type StashTaken } from "./stashes.ts";
 import { filesOf, readTips, type Tip } from "./tips.ts";
 
-/** Of one pair, in the journal: of two that both reformatted everything, more names tell no more. */
+/** Most files per pair in the journal. If two workspaces both reformatted everything, more names add nothing. */
 const MOST_FILES = 200;
 
 export type Findings = Pick<EventData<"workspace.conflicts_changed">, "conflicts" | "base">;
@@ -21,7 +21,7 @@ export type Findings = Pick<EventData<"workspace.conflicts_changed">, "conflicts
 interface Live {
   id: WorkspaceId;
   commit: string;
-  /** The same with its uncommitted files, as its last checkpoint has them; the commit itself where there is none of it. */
+  /** The commit with its uncommitted files, as in the last checkpoint; the commit itself if no checkpoint is based on it. */
   work: string;
   base: string | undefined;
 }
@@ -36,9 +36,9 @@ export class RepositoryRadar implements AsyncDisposable {
   #repository: Repository | undefined;
   #watch: { common: string; refs: RefWatch } | undefined;
   #followed: ReadonlySet<string> = new Set();
-  /** Of the agents' own making, at the last look. */
+  /** Refs of branches that agents created, as of the last look. */
   #branches: readonly string[] = [];
-  /** Of the pairs of commits that counted at the last look. */
+  /** Outcomes of the pairs in the last look. */
   #outcomes: ReadonlyMap<string, Outcome> = new Map();
   #contained: ReadonlyMap<string, boolean> = new Map();
   #current: Promise<void> | undefined;
@@ -50,7 +50,7 @@ export class RepositoryRadar implements AsyncDisposable {
   constructor(options: {
     repo: string;
     scratchName: string;
-    /** All that are not removed. */
+    /** Returns all workspaces that are not removed. */
     workspaces(): WorkspaceRecord[];
     tell(findings: ReadonlyMap<WorkspaceId, Findings>): void;
     stashTaken(taken: StashTaken): void;
@@ -62,7 +62,7 @@ export class RepositoryRadar implements AsyncDisposable {
     this.#stashTaken = options.stashTaken;
   }
 
-  /** Something may have changed. Where a look takes long, there is none for as long after it. */
+  /** Schedules a look. After a slow look, waits as long as it took. */
   wake(): void {
     if (this.#isAwake) return;
     this.#isAwake = true;
@@ -75,7 +75,7 @@ export class RepositoryRadar implements AsyncDisposable {
     })();
   }
 
-  /** Resolves when a look that began after this has ended. */
+  /** Resolves after a look that started after this call. */
   look(): Promise<void> {
     this.#next ??= (async () => {
       await this.#current;
@@ -93,7 +93,7 @@ export class RepositoryRadar implements AsyncDisposable {
     await this.#current;
   }
 
-  /** Says once what goes wrong, and again when it is something else. */
+  /** Logs an error once, and again when it changes. */
   async #carefully(): Promise<void> {
     const began = performance.now();
     try {
@@ -113,7 +113,7 @@ export class RepositoryRadar implements AsyncDisposable {
     const repository = await this.#find();
     const workspaces = this.#workspaces();
     const files = [...filesOf(workspaces), STASH_FILE];
-    // The watches are in place before anything is read: nothing that comes later is missed.
+    // The watches are in place before anything is read, so no later change is missed.
     this.#follow([...files, ...this.#branches]);
     let tips = await readTips(repository, workspaces);
     if (this.#follow([...files, ...tips.files])) tips = await readTips(repository, workspaces);
@@ -126,14 +126,14 @@ export class RepositoryRadar implements AsyncDisposable {
     if (!this.#ending.signal.aborted) this.#tell(findings);
   }
 
-  /** Watches for it where it is not. */
+  /** Finds the repository, or watches for it if it is gone. */
   async #find(): Promise<Repository> {
     if (this.#repository && this.#watch) {
       this.#watch.refs.look();
       return this.#repository;
     }
     const found = await findRepository(this.#repo).catch((error: unknown) => error as Error);
-    // What is around the place where it was is another.
+    // A repository found around the old path is a different one.
     const repository = found && !(found instanceof Error) && found.path === this.#repo ? found : undefined;
     const common = repository?.common ?? join(this.#repo, ".git");
     if (this.#watch?.common === common) this.#watch.refs.look();
@@ -147,7 +147,7 @@ export class RepositoryRadar implements AsyncDisposable {
     return repository;
   }
 
-  /** Whether there is one that was not followed before. */
+  /** Returns true if a file is newly watched. */
   #follow(files: readonly string[]): boolean {
     const isMore = files.some((file) => !this.#followed.has(file));
     const wanted = new Set(files);
@@ -180,7 +180,7 @@ export class RepositoryRadar implements AsyncDisposable {
     return live;
   }
 
-  /** Only what was not asked before. */
+  /** Compares only new pairs. */
   async #ask(live: readonly Live[], repository: Repository): Promise<void> {
     const pairs = new Map<string, Pair>();
     const add = (ours: string, theirs: string | undefined) => {
@@ -211,7 +211,7 @@ export class RepositoryRadar implements AsyncDisposable {
   }
 }
 
-/** As it was merged, or else wholly in the base; but not when that was taken back. */
+/** True if merged as recorded or wholly in the base, unless the merge was undone. */
 async function isMerged(
   { mergedAt, mergedTip, mergedCommit }: WorkspaceRecord,
   now: Omit<Live, "id" | "work"> & { repository: Repository; isIn(commit: string, base: string): Promise<boolean> },
@@ -223,14 +223,14 @@ async function isMerged(
   return (base !== undefined && (await isIn(mergedCommit, base))) || (await isHeld(now.repository, mergedCommit));
 }
 
-/** It was merged into another branch than its base. */
+/** True if a branch contains the commit: it was merged into a branch other than its base. */
 async function isHeld({ common }: Repository, commit: string): Promise<boolean> {
   const question = ["for-each-ref", "--count=1", `--contains=${commit}`, "refs/heads", "refs/remotes"];
   const { code, stdout } = await tryGit(common, question, { with: { GIT_DIR: common } });
   return code === 0 && stdout !== "";
 }
 
-/** What git says of it itself is no defect of ours, and needs no stack. */
+/** Git's own errors are not defects of Holdfast and need no stack trace. */
 function whyNot(error: unknown): string {
   if (error instanceof HoldfastError) return error.hint === undefined ? error.message : `${error.message}; ${error.hint}`;
   return error instanceof GitError ? error.message : describe(error);

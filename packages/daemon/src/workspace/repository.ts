@@ -1,4 +1,4 @@
-/** A git repository as it is found from any directory in it: its main tree, a linked one, a bare one. */
+/** Finds a git repository from any directory in it: a main working tree, a linked one, or a bare repository. */
 import { realpathSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,16 +7,16 @@ import { placeOf } from "@holdfast/platform/git/place";
 import { type Environment, firstLine, GitError, type GitOptions, type GitResult, git, parts, tryGit } from "./git.ts";
 
 export interface Repository {
-  /** The main working tree, or the bare repository itself: what people call the repository. */
+  /** The main working tree, or the bare repository: what people call the repository. */
   path: string;
-  /** Shared by all its working trees: objects, refs, configuration. */
+  /** The directory shared by all working trees: objects, refs, configuration. */
   common: string;
   bare: boolean;
-  /** The working tree that the question came from; null in a bare repository. */
+  /** The working tree that contains the given directory; null in a bare repository. */
   tree: string | null;
 }
 
-/** Undefined: not in a repository. Throws `git_failed` where there is one that git refuses to read. */
+/** Returns undefined outside a repository. Throws `git_failed` if git refuses to read it. */
 export async function findRepository(directory: string, env?: Environment): Promise<Repository | undefined> {
   const place = placeOf(directory);
   if (!place) return undefined;
@@ -33,12 +33,12 @@ export async function findRepository(directory: string, env?: Environment): Prom
   const [main] = trees;
   const common = realpathSync(place.common);
   const isBare = main?.bare === true;
-  // In `.git` itself one is in no tree, and yet its repository has one.
+  // A directory inside `.git` is in no working tree, though the repository has one.
   const tree = place.tree === null ? null : realpathSync(place.tree);
   return { path: isBare ? common : mainTree({ common, tree, listed: main?.path }), common, bare: isBare, tree };
 }
 
-/** A submodule's own list names its git directory in place of its tree. */
+/** A submodule's worktree list names its git directory instead of its tree. */
 function mainTree({ common, tree, listed }: { common: string; tree: string | null; listed: string | undefined }): string {
   if (listed !== undefined && listed !== common) return listed;
   return tree ?? (basename(common) === ".git" ? dirname(common) : common);
@@ -47,14 +47,14 @@ function mainTree({ common, tree, listed }: { common: string; tree: string | nul
 export interface Tree {
   path: string;
   head: string | null;
-  /** Without `refs/heads/`; null where its head is detached. */
+  /** Without `refs/heads/`; null if the head is detached. */
   branch: string | null;
   bare: boolean;
-  /** Its directory is gone. */
+  /** True if its directory is gone. */
   prunable: boolean;
 }
 
-/** The main one first. */
+/** Lists the main working tree first. */
 export async function listTrees(directory: string, env?: Environment, more: Readonly<Record<string, string>> = {}): Promise<Tree[]> {
   const args = ["worktree", "list", "--porcelain", "-z"];
   const listed = await onceWhole(() => tryGit(directory, args, { env, with: more, direct: true }));
@@ -75,11 +75,11 @@ export async function listTrees(directory: string, env?: Environment, more: Read
   return trees;
 }
 
-/** How often, and how long after each other: another process makes or removes a working tree in milliseconds. */
+/** Number of tries and the delay between them. Another process creates or removes a working tree in milliseconds. */
 const MOST_TRIES = 10;
 const AGAIN_MS = 20;
 
-/** Git reads what is known of every working tree, and fails on one that is just being made or removed. A moment later it does not. */
+/** Git reads the entries of all working trees, and fails on one that is just being created or removed. Retrying succeeds. */
 export async function onceWhole(ask: () => Promise<GitResult>): Promise<GitResult> {
   for (let tries = 1; ; tries++) {
     const result = await ask();
@@ -92,13 +92,13 @@ export function isHalfMade({ stderr }: GitResult): boolean {
   return /failed to read .*worktrees\//.test(stderr);
 }
 
-/** The commit that a name means, or undefined. */
+/** Returns the commit that a name refers to, or undefined. */
 export async function commitOf(directory: string, name: string, env?: Environment): Promise<string | undefined> {
   const { code, stdout } = await tryGit(directory, ["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`], { env });
   return code === 0 ? stdout.trim() : undefined;
 }
 
-/** The commits that many names mean, in one process; those that mean none are left out. */
+/** Resolves many names in one process. Names without a commit are omitted. */
 export async function commitsOf(
   directory: string,
   names: readonly string[],

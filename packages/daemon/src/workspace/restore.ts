@@ -1,6 +1,6 @@
 /**
- * Brings back what was kept of a removed workspace: its worktree, what was checked out in it, its branch, what was staged and every file that was not
- * ignored. Where it fails nothing of it stays; the ref that holds it is only read.
+ * Restores a removed workspace: its worktree, what was checked out, its branch, the staged files and every file that was not ignored. A failure
+ * leaves nothing behind. The ref that keeps the workspace is only read.
  */
 import { HoldfastError } from "@holdfast/contract";
 import { placeOf } from "@holdfast/platform/git/place";
@@ -18,14 +18,14 @@ export interface RestoreOrder {
   path: string;
   name: string;
   remains: Remains;
-  /** What has all files: the ref. */
+  /** The ref whose tree has all files. */
   files: string;
 }
 
 export interface Restored {
-  /** The workspace's branch, under the name it has now. */
+  /** The workspace's branch, under its current name. */
   branch: string | null;
-  /** It was made again, and so is the workspace's own. */
+  /** True if the branch was created again, so it belongs to the workspace. */
   madeBranch: boolean;
   notes: string[];
 }
@@ -46,7 +46,7 @@ export async function restore(order: RestoreOrder, options: GitOptions): Promise
     await orWithoutFilters(path, options.env, async (settings) => {
       const quiet = [...QUIET_SETTINGS, ...settings, "read-tree"];
       await git(path, [...quiet, "--reset", "-u", files], options);
-      // With `-m` what is known of unchanged files stays, and none of them is read again.
+      // `-m` keeps git's cached file times, so unchanged files are not read again.
       await git(path, [...quiet, ...(staged === null ? ["--empty"] : ["-m", staged])], options);
     });
     await tryGit(path, ["update-index", "-q", "--refresh"], options);
@@ -56,7 +56,7 @@ export async function restore(order: RestoreOrder, options: GitOptions): Promise
     throw error;
   }
   const common = placeOf(repo)?.common ?? repo;
-  // First as a new worktree has them; then what was in them.
+  // First check submodules out as in a new worktree, then restore the work in them.
   const missing = await initSubmodules(path, { common, env: options.env });
   const notes = [
     ...branch.notes,
@@ -73,7 +73,7 @@ interface Branch {
   notes: string[];
 }
 
-/** The name that it had, unless somebody else has that now. */
+/** Returns the branch's old name, unless it is taken. */
 async function branchFor({ repo, remains }: RestoreOrder, options: GitOptions): Promise<Branch> {
   const { branch, tip } = remains;
   if (branch === null || tip === null) return { name: branch ?? "", isNew: false, notes: [] };
@@ -102,7 +102,7 @@ async function freeName(repo: string, wanted: string, options: GitOptions): Prom
   }
 }
 
-/** What `worktree add` is to check out. An agent's own branch stayed when the workspace went, and may have moved on. */
+/** Returns the arguments for `worktree add`. An agent's own branch was not removed with the workspace and may have moved on. */
 async function headFor(
   { repo, path, remains }: RestoreOrder,
   branch: Branch,

@@ -15,7 +15,7 @@ function placeOf(repository: Scratch): Place {
 
 const checkpoint = (repository: Scratch): Promise<Checkpoint> => createCheckpoint(placeOf(repository), { why: "asked" });
 
-/** Everything on disk but `.git`, with modes and contents. */
+/** All files on disk except `.git`, with modes and contents. */
 function onDisk(repository: Scratch): Record<string, string> {
   const found: Record<string, string> = {};
   for (const entry of readdirSync(repository.path, { recursive: true, withFileTypes: true })) {
@@ -35,7 +35,7 @@ function head(repository: Scratch): { branch: string; commit: string } {
 
 const staged = (repository: Scratch) => repository.git("diff", "--cached", "--name-only");
 
-/** A turn of an agent that changes all kinds of things, and commits some of them. */
+/** An agent's turn with all kinds of changes, some of them committed. */
 function work(repository: Scratch): void {
   repository.write("changed.txt", "later\n");
   repository.remove("gone.txt");
@@ -71,7 +71,7 @@ function begin(): Scratch {
   return repository;
 }
 
-test("the files and the branch are exactly as they were, ignored ones are left alone, nothing is staged, and it can be undone", async () => {
+test("a rewind restores files and branch exactly, leaves ignored files, stages nothing, and can be undone", async () => {
   using repository = begin();
   const wasThere = onDisk(repository);
   const wasHead = head(repository);
@@ -95,7 +95,7 @@ test("the files and the branch are exactly as they were, ignored ones are left a
   expect(staged(repository)).toBe("");
 });
 
-test("with the files only, the branch stays where it is", async () => {
+test("with filesOnly the branch does not move", async () => {
   using repository = begin();
   const wasThere = onDisk(repository);
   const first = await checkpoint(repository);
@@ -107,7 +107,7 @@ test("with the files only, the branch stays where it is", async () => {
   expect(staged(repository)).toBe("");
 });
 
-test("another branch, a detached head and none at all are left for what was checked out then, and no commit is lost by it", async () => {
+test("a rewind checks out the branch or detached head of that time, and loses no commit", async () => {
   using repository = begin();
   const onMain = await checkpoint(repository);
   repository.git("checkout", "--quiet", "--detach");
@@ -132,7 +132,7 @@ test("another branch, a detached head and none at all are left for what was chec
   expect(head(repository)).toEqual({ branch: "main", commit: onMain.head });
 });
 
-test("the oldest that is kept can be gone back to, and is still there afterwards", async () => {
+test("a rewind to the oldest checkpoint works and keeps that checkpoint", async () => {
   using repository = begin();
   const first = await checkpoint(repository);
   const wasThere = onDisk(repository);
@@ -143,7 +143,7 @@ test("the oldest that is kept can be gone back to, and is still there afterwards
   expect(numbers).toEqual([first.number, before.number]);
 });
 
-test("where a branch cannot be moved, that is said with what mends it", async () => {
+test("a branch that cannot be moved is reported with a remedy", async () => {
   using repository = begin();
   const first = await checkpoint(repository);
   work(repository);
@@ -158,7 +158,7 @@ test("where a branch cannot be moved, that is said with what mends it", async ()
   expect(head(repository).commit).toBe(first.head);
 });
 
-test("back to before the first commit, and forward again", async () => {
+test("a rewind to before the first commit works, and so does the way forward", async () => {
   using repository = scratchRepository();
   repository.write("a.txt", "a");
   const unborn = await checkpoint(repository);
@@ -176,7 +176,7 @@ test("back to before the first commit, and forward again", async () => {
   expect(onDisk(repository)).toEqual({ "a.txt": "a" });
 });
 
-test("what is ignored by now and stands where a file of the checkpoint goes is kept first", async () => {
+test("now-ignored files in the place of the checkpoint's files are saved first", async () => {
   using repository = scratchRepository();
   repository.commit("first");
   repository.write("build/out.txt", "then");
@@ -193,7 +193,7 @@ test("what is ignored by now and stands where a file of the checkpoint goes is k
   expect(onDisk(repository)).toMatchObject({ "build/out.txt": "now", was: "a file now", "build/other.txt": "ignored" });
 });
 
-test("what a later turn installed and ignored stays on the way back, and again on the way forth", async () => {
+test("packages that a later turn installed and ignored survive the rewind and the way forward", async () => {
   using repository = scratchRepository();
   repository.write("app/main.js", "1");
   repository.commit("first");
@@ -214,7 +214,7 @@ test("what a later turn installed and ignored stays on the way back, and again o
   expect(repository.git("status", "--porcelain", "--untracked-files=all")).toBe("?? app/.gitignore\n?? app/new.js");
 });
 
-test("a file that a rewind brought, and that was not there before, goes again on the way back, though it is ignored there", async () => {
+test("a file that a rewind brought is removed again on the way back, even if ignored there", async () => {
   using repository = scratchRepository();
   repository.write("c.log", "kept");
   repository.commit("first");
@@ -228,7 +228,7 @@ test("a file that a rewind brought, and that was not there before, goes again on
   expect(onDisk(repository)).toEqual(there);
 });
 
-test("a file of the commit that was deleted at the checkpoint goes again, though it is ignored there", async () => {
+test("a committed file that was deleted at the checkpoint is removed again, even if ignored there", async () => {
   using repository = scratchRepository();
   repository.write("c.log", "committed");
   repository.commit("first");
@@ -241,7 +241,7 @@ test("a file of the commit that was deleted at the checkpoint goes again, though
   expect(onDisk(repository)).toEqual({ ".gitignore": "*.log\n" });
 });
 
-test("large new files and repositories within stay, for no checkpoint has them", async () => {
+test("large new files and nested repositories stay, because no checkpoint has them", async () => {
   using repository = scratchRepository();
   repository.write("a.txt", "a");
   repository.commit("first");
@@ -258,7 +258,7 @@ test("large new files and repositories within stay, for no checkpoint has them",
   expect(existsSync(join(repository.path, "within/file.txt"))).toBe(true);
 });
 
-test("a directory of ignored files where the checkpoint has a file is in the way: refused, and nothing is changed", async () => {
+test("a directory of ignored files in the place of a checkpoint's file is refused, and nothing changes", async () => {
   using repository = scratchRepository();
   repository.write("a.txt", "a");
   repository.commit("first");
@@ -276,7 +276,7 @@ test("a directory of ignored files where the checkpoint has a file is in the way
   expect(onDisk(repository)).toEqual(there);
 });
 
-test("refused while a merge is under way, while git is at work, and where the branch is checked out elsewhere", async () => {
+test("a rewind is refused during a merge, while git runs, and if the branch is checked out elsewhere", async () => {
   using repository = begin();
   const first = await checkpoint(repository);
   const refused = async () => {
@@ -300,7 +300,7 @@ test("refused while a merge is under way, while git is at work, and where the br
   expect(head(repository).branch).toBe("other");
 });
 
-test("a filter that is missing keeps no rewind from ending", async () => {
+test("a missing filter does not prevent a rewind", async () => {
   using repository = scratchRepository();
   repository.write(".gitattributes", "*.bin filter=lfs\n");
   for (const name of ["a.txt", "m.bin", "z.txt"]) repository.write(name, "then");
@@ -315,7 +315,7 @@ test("a filter that is missing keeps no rewind from ending", async () => {
   expect(onDisk(repository)).toMatchObject({ "a.txt": "now", "m.bin": "now", "z.txt": "now" });
 });
 
-test("Windows line ends come back as they were where git makes them", async () => {
+test("Windows line endings are restored where git makes them", async () => {
   using repository = scratchRepository();
   repository.git("config", "core.autocrlf", "true");
   repository.write("a.txt", "one\r\ntwo\r\n");
@@ -329,7 +329,7 @@ test("Windows line ends come back as they were where git makes them", async () =
   expect(repository.git("status", "--porcelain")).toBe("?? new.txt");
 });
 
-/** A git in front of the real one: at the first command with these words it kills whoever called it, when the command is done or in the middle of it. */
+/** A git wrapper that kills its caller at the first command with these words, after the command or in the middle of it. */
 function deadlyGit(repository: Scratch, { words, middle }: { words: string; middle?: string }): string {
   const directory = join(repository.directory, "deadly");
   mkdirSync(directory, { recursive: true });
@@ -347,7 +347,7 @@ test.each([
   { step: "the branch was moved", words: "update-ref -m" },
   { step: "the branch was checked out", words: "symbolic-ref -m" },
   { step: "nothing was staged", words: "read-tree --reset" },
-])("killed when $step, it is mended by a second rewind, and what was there can be brought back", async (death) => {
+])("a rewind killed when $step is completed by a second rewind, and the earlier state can be restored", async (death) => {
   using repository = begin();
   const wasThere = onDisk(repository);
   const wasHead = head(repository);
@@ -376,7 +376,7 @@ test.each([
   expect(head(repository)).toEqual(thenHead);
 });
 
-test("what is committed while it goes back stays on its branch, and it is said; the next rewind moves that too and keeps it", async () => {
+test("a commit made during a rewind stays on its branch and is reported; the next rewind moves the branch and keeps the commit", async () => {
   using repository = scratchRepository();
   repository.write("a.txt", "one\n");
   repository.git("add", "--all");
@@ -384,7 +384,7 @@ test("what is committed while it goes back stays on its branch, and it is said; 
   const first = await checkpoint(repository);
   repository.write("a.txt", "two\n");
   repository.git("commit", "--quiet", "--all", "-m", "second");
-  // A git that lets somebody else commit once, right after the files are put in place.
+  // A git wrapper that makes one foreign commit right after the files are in place.
   const directory = join(repository.path, ".git", "wrapped");
   mkdirSync(directory);
   const real = spawnSync("sh", ["-c", "command -v git"], { env: repository.env, encoding: "utf8" }).stdout.trim();

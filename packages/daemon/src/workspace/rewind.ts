@@ -1,14 +1,14 @@
 /**
- * Brings a workspace back to a checkpoint. Order, so that nothing is lost wherever it ends, and doing it again mends what was cut short:
+ * Rewinds a workspace to a checkpoint. The order ensures that an interruption loses nothing, and a second rewind completes the first:
  *
- * 1. What is there is kept as a checkpoint of its own. From here on all of it can be brought back.
- * 2. The files become the checkpoint's, by git itself from a private index that knows what was just kept: it overwrites and deletes only
- *    that, and refuses, before it changes anything, when somebody wrote in the meantime. Then both are done once more.
- * 3. The branch, and which one is checked out.
- * 4. The index, so that nothing is staged.
+ * 1. The current state is saved as a checkpoint. From here on all of it can be restored.
+ * 2. Git writes the checkpoint's files from a private index that matches the saved state. It overwrites and deletes only saved files, and if
+ *    somebody wrote in the meantime it refuses before changing anything. Then both steps are repeated.
+ * 3. The branch is moved and checked out.
+ * 4. The index is reset, so nothing is staged.
  *
- * Ignored files stay as they are (those of now, and those of then: ignored-then.ts), and so does what no checkpoint keeps: large new files,
- * repositories within.
+ * Ignored files stay (those ignored now, and those ignored then: ignored-then.ts). So does everything that no checkpoint keeps: large new files and
+ * nested repositories.
  */
 import { existsSync } from "node:fs";
 import { lstat } from "node:fs/promises";
@@ -24,11 +24,11 @@ import { fillIndex, noFilters, orWithoutFilters, type Taken, whatIsCheckedOut } 
 import { underWay } from "./uncommitted.ts";
 
 export interface RewindOptions extends Pick<CreateOptions, "keep" | "session" | "largeFile"> {
-  /** The branch stays where it is. */
+  /** Rewinds only the files, not the branch. */
   filesOnly?: boolean;
 }
 
-/** Returns what was there before. */
+/** Returns a checkpoint of the state before the rewind. */
 export async function rewind(place: Place, to: Checkpoint, options: RewindOptions = {}): Promise<Checkpoint> {
   await refuseWhileBusy(place);
   if (!options.filesOnly) await refuseIfElsewhere(place, to);
@@ -62,7 +62,7 @@ async function refuseWhileBusy({ worktree, env }: Place): Promise<void> {
     });
 }
 
-/** Git has a branch checked out in one working tree at most. */
+/** Git allows a branch in one working tree only. */
 async function refuseIfElsewhere({ worktree, env }: Place, { branch, number }: Checkpoint): Promise<void> {
   const now = await whatIsCheckedOut(worktree, env);
   if (branch === null || branch === now.branch) return;
@@ -73,10 +73,10 @@ async function refuseIfElsewhere({ worktree, env }: Place, { branch, number }: C
   });
 }
 
-/** Whoever writes there all the time cannot be waited for. */
+/** A program that writes constantly would cause endless retries. */
 const MOST_TRIES = 3;
 
-/** What git says when it is the files that keep it from changing any. */
+/** Git's messages if changed files made it refuse. */
 const NOT_AS_KNOWN = /not uptodate|would be (?:overwritten|removed)|would lose untracked/;
 
 async function bringBackFiles(place: Place, to: Checkpoint, options: RewindOptions): Promise<Checkpoint> {
@@ -95,19 +95,22 @@ async function bringBackFiles(place: Place, to: Checkpoint, options: RewindOptio
     const done = await index.tryGit([...settings, "read-tree", "-m", "-u", now.tree, then]);
     if (done.code === 0) return before;
     if (tries >= MOST_TRIES) throw inTheWay(to, before, done);
-    // A filter may fail in the middle, with some files written: what is there is looked at anew, and the rest comes without filters.
+    // A filter may fail after some files were written: read the state again and continue without filters.
     if (!NOT_AS_KNOWN.test(done.stderr)) settings = await noFilters(place.worktree, place.env);
   }
 }
 
-/** Trees of which a checkpoint has all files that were there: its commit, for git ignores no tracked ones, and what a rewind from there went to. */
+/**
+ * Returns trees whose files the checkpoint would contain even if ignored: its commit, because git ignores no tracked files, and the target of a
+ * rewind that saved it.
+ */
 async function wereNotIgnored({ worktree, workspace, env }: Place, { head, rewoundTo }: Checkpoint): Promise<string[]> {
   const all = rewoundTo === null ? [] : await listCheckpoints(worktree, workspace, env);
   const gone = all.find(({ number }) => number === rewoundTo)?.tree;
   return [head, gone].filter((tree) => typeof tree === "string");
 }
 
-/** Also what is ignored and stands where a file of the checkpoint goes: git would overwrite it. */
+/** Includes ignored files in the place of the checkpoint's files, because git would overwrite them. */
 async function takeAll(index: PrivateIndex, { worktree, env }: Place, { to, largeFile }: Target): Promise<Taken> {
   const taken = await fillIndex(index, worktree, { env, ...(largeFile === undefined ? {} : { largeFile }) });
   const there = new Set<string>();
@@ -126,7 +129,7 @@ interface Target {
   largeFile: number | undefined;
 }
 
-/** What is at the path, or in the place of a directory that it needs. */
+/** Returns the file at the path, or the one in place of a directory that the path needs. */
 async function whatIsAt(worktree: string, path: string): Promise<{ path: string; isDirectory: boolean } | undefined> {
   for (let at = path; at !== ""; at = at.slice(0, Math.max(0, at.lastIndexOf("/")))) {
     const found = await lstat(Buffer.concat([Buffer.from(`${worktree}/`), Buffer.from(at, "latin1")])).catch(() => undefined);
@@ -136,7 +139,7 @@ async function whatIsAt(worktree: string, path: string): Promise<{ path: string;
   return undefined;
 }
 
-/** A whole directory of ignored files (installed packages, say) is too much to keep on the way. */
+/** Refuses to replace a directory of ignored files, such as installed packages: it is too large to save on the way. */
 async function refuseIfNotKept(index: PrivateIndex, to: Checkpoint, path: string): Promise<void> {
   const others = await index.git(["ls-files", "--others", "--directory", "-z", "--", `:(top,literal)${Buffer.from(path, "latin1")}`]);
   if (others === "") return;
@@ -151,7 +154,7 @@ async function refuseIfNotKept(index: PrivateIndex, to: Checkpoint, path: string
   );
 }
 
-/** The branch that will be moved may be ahead of the checkpoint and not be checked out any more. */
+/** The checkpoint's branch may have newer commits and no longer be checked out. */
 async function otherTip({ worktree, env }: Place, { branch }: Checkpoint, now: Taken): Promise<string[]> {
   const tip = branch === null ? undefined : await commitOf(worktree, `refs/heads/${branch}`, env);
   return tip === undefined || tip === now.head ? [] : [tip];
@@ -169,7 +172,7 @@ async function bringBackBranch({ worktree, env }: Place, { to, before }: { to: C
   const run = (...args: string[]) => git(worktree, [...QUIET_SETTINGS, ...args], { env });
   const ref = branch === null ? "HEAD" : `refs/heads/${branch}`;
   const tip = await commitOf(worktree, ref, env);
-  // Committed since it was kept: moved away from, nothing but a log would have it.
+  // A commit made after the save would remain only in the reflog.
   if (tip !== undefined && tip !== head && !(await isAncestor(worktree, tip, before.commit, { env }))) throw movedOn(to, before);
   if (branch === null) {
     if (head !== null) await run("update-ref", "--no-deref", "-m", reason, ref, head);
@@ -196,7 +199,7 @@ async function unstage({ worktree, env }: Place): Promise<void> {
   await orWithoutFilters(worktree, env, async (settings) => {
     const run = (...args: string[]) => git(worktree, [...QUIET_SETTINGS, ...settings, ...args], { env });
     await run("read-tree", ...(head === null ? ["--empty"] : ["--reset", head]));
-    // So that the next status need not read every file. Its exit code says that some differ from the commit, which they may.
+    // Saves the next status from reading every file. The exit code only says that files differ from the commit.
     await run("update-index", "-q", "--refresh").catch(() => {});
   });
 }

@@ -1,4 +1,4 @@
-/** For tests: a real repository with one commit, and working trees of it, in a directory that goes with it; no configuration of the machine counts. */
+/** For tests: a real repository with one commit and its working trees, in a temporary directory, isolated from the machine's git configuration. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempDisposableSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ export class ScratchRepository implements Disposable {
   readonly path: string;
   readonly env: Record<string, string>;
 
-  /** With one commit of these files. */
+  /** Makes one commit with these files. */
   constructor(files: Readonly<Record<string, string>> = { "a.txt": "one\n" }) {
     this.root = realpathSync(mkdtempSync(join(tmpdir(), "hf-git-")));
     this.path = join(this.root, "project");
@@ -28,7 +28,7 @@ export class ScratchRepository implements Disposable {
     this.commit(files, "first");
   }
 
-  /** What all its working trees share. */
+  /** The git directory shared by all working trees. */
   get common(): string {
     return join(this.path, ".git");
   }
@@ -44,7 +44,7 @@ export class ScratchRepository implements Disposable {
     );
   }
 
-  /** A working tree of its own, on a new branch from `main`. */
+  /** Adds a working tree on a new branch from `main`. */
   worktree(name: string, branch = `holdfast/${name}`, base = "main"): string {
     const path = join(this.root, name);
     this.git("worktree", "add", "--quiet", "-b", branch, path, base);
@@ -69,7 +69,7 @@ export class ScratchRepository implements Disposable {
     return this.gitIn(directory, "rev-parse", "HEAD");
   }
 
-  /** All that git can tell of it: refs, what is staged, what is changed; equal before and after means that nothing was changed. */
+  /** Returns all refs, staged files and changes. Equal values before and after mean that nothing changed. */
   state(...trees: string[]): string {
     const refs = this.git("for-each-ref", "--format=%(refname) %(objectname)");
     const of = (tree: string) => `${this.gitIn(tree, "status", "--porcelain=v1", "--branch")}\n${this.gitIn(tree, "ls-files", "--stage")}`;
@@ -82,19 +82,19 @@ export class ScratchRepository implements Disposable {
 }
 
 export interface Scratch extends Disposable {
-  /** Holds all of it. */
+  /** The temporary directory. */
   directory: string;
   path: string;
   env: Environment;
-  /** What git printed, without the last line's end. */
+  /** Returns git's output without the final newline. */
   git(...args: string[]): string;
   write(path: string, content: string | Uint8Array): void;
   remove(path: string): void;
-  /** All that is there, as a commit. */
+  /** Commits all files. */
   commit(message: string): string;
 }
 
-/** Without a commit. */
+/** Creates a repository without commits. */
 export function scratchRepository(): Scratch {
   const directory = mkdtempDisposableSync(join(tmpdir(), "hf-git-"));
   const path = join(directory.path, "repo");

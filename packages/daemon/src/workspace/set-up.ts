@@ -1,6 +1,6 @@
 /**
- * The project's own command in a new workspace, before anybody works there. A process of its own: it goes on when the daemon dies, all that
- * it says is in `setup.log`, and how it ended in `setup.exit`, where the next daemon finds it.
+ * Runs the project's set-up command in a new workspace, before any work starts. It is a separate process that survives the daemon: its output is in
+ * `setup.log`, and its exit code in `setup.exit`, where the next daemon finds it.
  */
 import { spawn } from "node:child_process";
 import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, rmSync, watch } from "node:fs";
@@ -12,7 +12,7 @@ export interface SetupEnd {
   exitCode: number | null;
 }
 
-/** How often one whose end would be told by its file alone is asked for: it may have been killed together with its shell. */
+/** Interval of a check for a process that was killed together with its shell and wrote no exit file. */
 const LOOK_MS = 5000;
 
 const LOG = "setup.log";
@@ -23,7 +23,7 @@ export function setupLog(directory: string): string {
   return join(directory, LOG);
 }
 
-/** Starts it; returns once it runs. `directory` holds its files, `tree` is where it works. */
+/** Starts the command and returns. `directory` holds its files; `tree` is its working directory. */
 export function startSetup(
   directory: string,
   { tree, command, env, umask }: { tree: string; command: string; env: Readonly<Record<string, string>>; umask: number },
@@ -31,7 +31,7 @@ export function startSetup(
   for (const name of [EXIT, PROCESS]) rmSync(join(directory, name), { force: true });
   const log = openSync(setupLog(directory), "w", 0o600);
   try {
-    // The outer shell outlives whatever the command does, `exec` and `exit` among it.
+    // The outer shell survives whatever the command does, including `exec` and `exit`.
     const script = `(umask "$3"; exec sh -c "$1"); code=$?; echo $code > "$2.new" && mv "$2.new" "$2"; exit $code`;
     const child = spawn("/bin/sh", ["-c", script, "sh", command, join(directory, EXIT), umask.toString(8)], {
       cwd: tree,
@@ -48,7 +48,7 @@ export function startSetup(
   }
 }
 
-/** Resolves when it has ended, whoever started it. */
+/** Resolves when the set-up has ended, even if an earlier daemon started it. */
 export function setupEnd(directory: string, signal?: AbortSignal): Promise<SetupEnd> {
   return new Promise((resolve, reject) => {
     const stop = new AbortController();
@@ -69,16 +69,16 @@ export function setupEnd(directory: string, signal?: AbortSignal): Promise<Setup
     try {
       watch(directory, { signal: stop.signal, persistent: false }, look).on("error", () => {});
     } catch {
-      // Without a watch the timer sees it.
+      // Without a watch, the timer finds the end.
     }
     look();
   });
 }
 
-/** How long it has to end by itself. */
+/** Wait after each signal. */
 const GRACE_MS = 5000;
 
-/** Ends it, with all that it started in its process group. */
+/** Ends the set-up and its whole process group. */
 export async function stopSetup(directory: string): Promise<void> {
   for (const signal of ["SIGTERM", "SIGKILL"] as const) {
     const deadline = performance.now() + GRACE_MS;
@@ -89,10 +89,10 @@ export async function stopSetup(directory: string): Promise<void> {
   }
 }
 
-/** As much of its end as a few lines need: some say gigabytes. */
+/** Enough for a few lines; some logs have gigabytes. */
 const TAIL_BYTES = 16_384;
 
-/** The last lines of what it said. */
+/** Returns the last lines of the log. */
 export function setupTail(directory: string, lines: number): string {
   try {
     const log = openSync(setupLog(directory), "r");
@@ -123,7 +123,7 @@ function isAlive(directory: string): boolean {
   return processOf(directory) !== undefined;
 }
 
-/** Of the process that was started, as long as it is that one. */
+/** Returns the pid, as long as it is still the process that was started. */
 function processOf(directory: string): number | undefined {
   const { pid, start } = (readJsonFile(join(directory, PROCESS)) ?? {}) as { pid?: number; start?: string };
   return pid !== undefined && inspect(pid)?.start === start ? pid : undefined;

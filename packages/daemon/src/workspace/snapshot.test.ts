@@ -9,7 +9,7 @@ function take(repository: Scratch, largeFile?: number): Promise<Snapshot> {
   return takeSnapshot(repository.path, { env: repository.env, message: "kept", ...(largeFile === undefined ? {} : { largeFile }) });
 }
 
-/** Path to mode and contents. */
+/** Maps paths to mode and contents. */
 function files(repository: Scratch, commit: string): Record<string, string> {
   const list = execFileSync("git", ["ls-tree", "-r", "-z", commit], { cwd: repository.path, encoding: "latin1" })
     .split("\0")
@@ -22,7 +22,7 @@ function files(repository: Scratch, commit: string): Record<string, string> {
   );
 }
 
-/** All that a snapshot must leave alone. */
+/** Everything that a snapshot must not change. */
 function untouched(repository: Scratch): unknown {
   const git = join(repository.path, ".git");
   return {
@@ -37,7 +37,7 @@ function untouched(repository: Scratch): unknown {
   };
 }
 
-test("changes, deletions and new files are in it, ignored files are not, and branch, index and stash are as they were", async () => {
+test("a snapshot has changes, deletions and new files but no ignored ones, and leaves branch, index and stash unchanged", async () => {
   using repository = scratchRepository();
   repository.write("kept.txt", "same\n");
   repository.write("changed.txt", "old\n");
@@ -70,7 +70,7 @@ test("changes, deletions and new files are in it, ignored files are not, and bra
   expect(repository.git("log", "-1", "--format=%P|%an|%ce|%s", snapshot.commit)).toBe(`${head}|Holdfast|holdfast@localhost|kept`);
 });
 
-test("a file that changed in the moment in which the index was written is seen", async () => {
+test("a file that changed at the moment the index was written is noticed", async () => {
   using repository = scratchRepository();
   const at = 1_700_000_000;
   const file = join(repository.path, "a.txt");
@@ -86,7 +86,7 @@ test("a file that changed in the moment in which the index was written is seen",
   expect(files(repository, snapshot.commit)).toEqual({ "a.txt": "100644 two" });
 });
 
-test("odd names, symbolic links and the right to execute are kept", async () => {
+test("unusual names, symbolic links and the executable bit are kept", async () => {
   using repository = scratchRepository();
   repository.commit("first");
   repository.write('new\nline "quoted" \\ ü', "1");
@@ -107,7 +107,7 @@ test("odd names, symbolic links and the right to execute are kept", async () => 
   });
 });
 
-test("new files beyond the limit are left out and named, whatever their names, and known ones of any size are kept", async () => {
+test("new files above the limit are left out and listed, whatever their names; tracked files of any size are kept", async () => {
   using repository = scratchRepository();
   repository.write("known.bin", "x");
   repository.commit("first");
@@ -125,7 +125,7 @@ test("new files beyond the limit are left out and named, whatever their names, a
   ]);
 });
 
-test("what cannot be read as a file is named, and the rest is kept", async () => {
+test("unreadable files are listed, and the rest is kept", async () => {
   using repository = scratchRepository();
   repository.write("a.txt", "a");
   repository.commit("first");
@@ -137,7 +137,7 @@ test("what cannot be read as a file is named, and the rest is kept", async () =>
   expect(snapshot.leftOut).toEqual([{ path: "a.txt", why: "unreadable" }]);
 });
 
-test("files that are marked as never changed are looked at all the same, and stay marked", async () => {
+test("files marked assume-unchanged are checked anyway, and stay marked", async () => {
   using repository = scratchRepository();
   repository.write("local.ini", "theirs");
   repository.commit("first");
@@ -148,7 +148,7 @@ test("files that are marked as never changed are looked at all the same, and sta
   expect(repository.git("ls-files", "-v")).toBe("h local.ini");
 });
 
-test("an agent's index.lock is no obstacle, and is still there afterwards", async () => {
+test("an agent's index.lock does not block a snapshot and stays", async () => {
   using repository = scratchRepository();
   repository.write("a.txt", "a");
   repository.commit("first");
@@ -159,7 +159,7 @@ test("an agent's index.lock is no obstacle, and is still there afterwards", asyn
   expect(existsSync(join(repository.path, ".git/index.lock"))).toBe(true);
 });
 
-test("before the first commit it has no parent; with a detached head no branch; without an index all is read anew", async () => {
+test("a snapshot has no parent before the first commit, no branch with a detached head, and works without an index", async () => {
   using repository = scratchRepository();
   repository.write("a.txt", "a");
   const unborn = await take(repository);
@@ -178,7 +178,7 @@ test("before the first commit it has no parent; with a detached head no branch; 
   expect(existsSync(join(repository.path, ".git/index"))).toBe(false);
 });
 
-test("in the middle of a merge the files are kept with their conflict marks, and the merge goes on", async () => {
+test("during a merge the files are kept with their conflict markers, and the merge can continue", async () => {
   using repository = scratchRepository();
   repository.write("a.txt", "base\n");
   repository.write("b.txt", "base\n");
@@ -199,7 +199,7 @@ test("in the middle of a merge the files are kept with their conflict marks, and
   expect(files(repository, snapshot.commit)["b.txt"]).toBe("100644 main");
 });
 
-test("repositories within, with and without a commit, are left out and named, and so is what changed in a submodule", async () => {
+test("nested repositories, with and without a commit, and changes in submodules are left out and listed", async () => {
   using repository = scratchRepository();
   using library = scratchRepository();
   library.write("lib.txt", "1");
@@ -228,7 +228,7 @@ test("repositories within, with and without a commit, are left out and named, an
   expect(Object.keys(files(repository, snapshot.commit)).sort()).toEqual([".gitmodules", "beside.txt", "sub mod"]);
 });
 
-test("a filter that is configured and missing keeps nothing from being kept: the files are in it as they are", async () => {
+test("if a configured filter is missing, the files are kept unfiltered", async () => {
   using repository = scratchRepository();
   repository.write(".gitattributes", "*.bin filter=lfs\n");
   repository.commit("first");
@@ -240,7 +240,7 @@ test("a filter that is configured and missing keeps nothing from being kept: the
   expect(files(repository, snapshot.commit)).toEqual({ ".gitattributes": "100644 *.bin filter=lfs", "large.bin": "100644 contents" });
 });
 
-test("a filter that works is used as in any commit", async () => {
+test("a working filter is used as in any commit", async () => {
   using repository = scratchRepository();
   repository.write(".gitattributes", "*.txt filter=case\n");
   repository.commit("first");
@@ -250,7 +250,7 @@ test("a filter that works is used as in any commit", async () => {
   expect(files(repository, snapshot.commit)["a.txt"]).toBe("100644 ABC");
 });
 
-test("mixed line ends are refused by nobody, not even where the repository asks for it", async () => {
+test("mixed line endings are accepted, even if the repository's settings refuse them", async () => {
   using repository = scratchRepository();
   repository.commit("first");
   repository.git("config", "core.autocrlf", "true");
@@ -260,7 +260,7 @@ test("mixed line ends are refused by nobody, not even where the repository asks 
   expect(files(repository, snapshot.commit)["mixed.txt"]).toBe("100644 one\ntwo");
 });
 
-test("no hook of the repository runs, and no name in its configuration is needed", async () => {
+test("a snapshot runs no hook of the repository and needs no user name", async () => {
   using repository = scratchRepository();
   repository.commit("first");
   repository.git("config", "--unset", "user.name");
@@ -278,7 +278,7 @@ test("no hook of the repository runs, and no name in its configuration is needed
   expect(existsSync(said)).toBe(false);
 });
 
-test("a linked worktree's own index and head count, and what a dead daemon left beside them goes", async () => {
+test("a linked worktree uses its own index and head, and the leftovers of a dead daemon are removed", async () => {
   using repository = scratchRepository();
   repository.write("a.txt", "a");
   repository.commit("first");
@@ -294,7 +294,7 @@ test("a linked worktree's own index and head count, and what a dead daemon left 
   expect(readdirSync(join(repository.path, ".git/worktrees/linked")).filter((name) => name.startsWith("holdfast"))).toEqual([]);
 });
 
-test("of a sparse checkout the files that are not there are not taken for deleted, and those that are there beyond it are kept", async () => {
+test("in a sparse checkout, absent files do not count as deleted, and files outside it are kept", async () => {
   using repository = scratchRepository();
   repository.write("in/a.txt", "a");
   repository.write("out/b.txt", "b");

@@ -1,12 +1,12 @@
 /**
- * A working tree as it is, kept as a commit: changes, deletions and new files; what is ignored is not in it. Branch, index and stash are left
- * alone, also while an agent is committing there. Its parent is what is checked out, so that those commits are kept with it.
+ * Saves a working tree as a commit: changes, deletions and new files, without ignored files. Branch, index and stash are not touched, even while an
+ * agent is committing. The parent is what is checked out, so those commits are kept too.
  *
- * What git cannot or should not keep is left out and named: new files beyond a limit, files that cannot be read, the contents of repositories
- * within (submodules, clones). Line ends and filters are as in any commit; where a filter fails (LFS is configured and not installed), the
- * files are kept as they are.
+ * Content that git cannot or should not keep is left out and listed: new files above a limit, unreadable files, and the contents of nested
+ * repositories (submodules, clones). Line endings and filters work as in any commit. If a filter fails (LFS configured but not installed), the
+ * files are saved unfiltered.
  *
- * Nothing refers to the commit until its caller makes a ref: git keeps such a commit for two weeks.
+ * No ref names the commit until the caller makes one; git keeps such a commit for two weeks.
  */
 import { lstat } from "node:fs/promises";
 import type { LeftOut } from "@holdfast/contract";
@@ -14,25 +14,25 @@ import { type Environment, GitError, git, parts, tryGit } from "./git.ts";
 import { addLinks, gitLinksIn } from "./links.ts";
 import { type PrivateIndex, privateIndex, QUIET_SETTINGS } from "./private-index.ts";
 
-/** New files above this are most often no one's work: a core dump, a model, a disk image. */
+/** Larger new files are rarely anybody's work: a core dump, a model, a disk image. */
 export const LARGE_FILE = 50 << 20;
 
 export interface SnapshotOptions {
   env?: Environment | undefined;
   /** The commit's message. */
   message: string;
-  /** Commits to keep with it, beside what is checked out. */
+  /** Commits to keep besides what is checked out. */
   also?: readonly string[] | undefined;
-  /** New files of more bytes are left out. */
+  /** Larger new files are left out, in bytes. */
   largeFile?: number;
 }
 
-/** What was there. */
+/** The saved state. */
 export interface Taken {
   tree: string;
   /** The commit that was checked out; null before the first. */
   head: string | null;
-  /** Without `refs/heads/`; null where the head is detached. */
+  /** Without `refs/heads/`; null if the head is detached. */
   branch: string | null;
   leftOut: LeftOut[];
 }
@@ -47,25 +47,25 @@ export async function takeSnapshot(worktree: string, options: SnapshotOptions): 
   return { ...taken, commit: await commitSnapshot(worktree, taken, options) };
 }
 
-/** Without a commit: to compare with, for now. */
+/** Saves a tree without a commit, for a comparison. */
 export async function takeTree(worktree: string, options: Omit<SnapshotOptions, "message"> = {}): Promise<Taken> {
   await using index = await privateIndex(worktree, options.env);
   return await fillIndex(index, worktree, options);
 }
 
-/** Makes the private index what the working tree is. */
+/** Updates the private index to match the working tree. */
 export async function fillIndex(index: PrivateIndex, worktree: string, options: Omit<SnapshotOptions, "message"> = {}): Promise<Taken> {
-  // Before the files: a commit in between is then in the tree, and not missing from it.
+  // Read the head before the files: a commit made in between is then part of the tree, not missing from it.
   const at = await whatIsCheckedOut(worktree, options.env);
   await assumeNothing(index);
   return await orWithoutFilters(worktree, options.env, async (settings) => {
     const leftOut = await add(index, { worktree, settings, limit: options.largeFile ?? LARGE_FILE, env: options.env });
-    // Also this may look at files, through their filters.
+    // `write-tree` may also run filters.
     return { ...at, tree: await index.git([...settings, "write-tree"]), leftOut };
   });
 }
 
-/** Some mark files as never changed and then change them. In the index of our own they are looked at: what is not kept could be overwritten. */
+/** Clears `assume-unchanged` marks in the private index. Such a file may have changed, and an unsaved change could be overwritten. */
 async function assumeNothing(index: PrivateIndex): Promise<void> {
   const marked = parts(await index.git(["ls-files", "-v", "-z"], { encoding: "latin1" })).filter((line) => /^[a-z] /.test(line));
   if (marked.length === 0) return;
@@ -88,7 +88,7 @@ export async function whatIsCheckedOut(worktree: string, env?: Environment): Pro
   };
 }
 
-/** As configured; where a filter keeps git from working, once more with none. */
+/** Runs with the configured filters. If git fails and filters exist, runs again without them. */
 export async function orWithoutFilters<T>(
   worktree: string,
   env: Environment | undefined,
@@ -103,7 +103,7 @@ export async function orWithoutFilters<T>(
   }
 }
 
-/** Settings under which no filter runs; none where none is configured. */
+/** Returns settings that disable every configured filter; empty if none is configured. */
 export async function noFilters(worktree: string, env: Environment | undefined): Promise<string[]> {
   const { stdout } = await tryGit(
     worktree,
@@ -123,7 +123,7 @@ async function add(
   const seen = await look(index, settings);
   const large = await largerThan(limit, worktree, seen.newFiles);
   const links = await gitLinksIn(index);
-  // Within, `add` would keep a bare commit number of it, or fail where there is none yet; into a submodule it would look by that one's configuration.
+  // In a nested repository, `add` would record only a commit id, or fail without one. In a submodule it would use the submodule's configuration.
   const not = [...large, ...seen.repositories, ...links].map((path) => `:(top,exclude,literal)${path}`);
   const command = [...settings, "add", "--all", "--sparse", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul"];
   const added = await index.tryGit(command, { input: bytes([":(top)", ...not].join("\0")) });
@@ -142,12 +142,12 @@ async function stillOut(index: PrivateIndex, settings: readonly string[], large:
   return [...newFiles, ...changed].filter((path) => !large.includes(path));
 }
 
-/** Paths in `latin1`: each character one byte. */
+/** Paths in `latin1`: one character per byte. */
 interface Seen {
   newFiles: string[];
-  /** And not in the index as they are now. */
+  /** Tracked files that differ from the index. */
   changed: string[];
-  /** Not submodules: clones and worktrees that somebody made within. */
+  /** Nested clones and worktrees, but not submodules. */
   repositories: string[];
 }
 
@@ -176,7 +176,7 @@ async function largerThan(limit: number, worktree: string, paths: readonly strin
   return large;
 }
 
-/** One that is gone again has none. */
+/** A file that is already gone has size 0. */
 function sizeOf(path: Buffer): Promise<number> {
   return lstat(path).then(
     ({ size }) => size,
@@ -192,7 +192,7 @@ function readable(latin1: string): string {
   return bytes(latin1).toString();
 }
 
-/** Ours: a repository may have no user.name, and these commits are no person's. */
+/** Holdfast's identity: a repository may have no user.name, and no person makes these commits. */
 function identity(): Record<string, string> {
   const date = `${Math.floor(Date.now() / 1000)} +0000`;
   const name = "Holdfast";

@@ -1,8 +1,8 @@
-/** What a commit that holds several others says of them. */
+/** The message of a squash commit. */
 import type { Sides } from "./combine.ts";
 import { type GitOptions, git } from "./git.ts";
 
-/** One commit's own words, or each one's first line under the workspace's name; whoever else wrote it stays named. */
+/** Returns the message of a single commit, or the subjects of several under the workspace's name. Other authors stay credited. */
 export async function squashMessage(name: string, { directory, base, tip, merged }: Sides, options: GitOptions): Promise<string> {
   const without = merged === undefined ? [] : [`^${merged}`];
   const log = (format: string) =>

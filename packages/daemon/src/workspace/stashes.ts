@@ -1,7 +1,7 @@
 /**
- * Worktrees of a repository share one stash, and git has no other: `git stash pop` in one takes what another has put there. So every entry is kept
- * under a ref of ours when it is seen, and one that is gone is looked for: where the files of another workspace are now as it had them, or hold most of
- * the lines that it added, that one took it. What is kept of those that are gone goes by age (collecting.ts).
+ * Worktrees of a repository share one stash: `git stash pop` in one can take another's entry. So every entry is copied to a Holdfast ref when first
+ * seen. When an entry disappears, its taker is the other workspace whose files now match it or contain most of the lines it added. Copies of
+ * entries that are gone are removed by age (collecting.ts).
  */
 import type { EventData, WorkspaceId } from "@holdfast/contract";
 import type { WorkspaceRecord } from "../projection/workspaces.ts";
@@ -10,7 +10,7 @@ import type { Repository } from "./repository.ts";
 
 export type StashTaken = EventData<"workspace.stash_taken">;
 
-/** Below the repository's directory: changes with each entry that comes or goes. */
+/** Relative to the repository's directory. Changes with every entry added or removed. */
 export const STASH_FILE = "refs/stash";
 
 const SEEN = "refs/holdfast/stashes/seen";
@@ -19,12 +19,12 @@ export const GONE_STASHES = "refs/holdfast/stashes/gone";
 const MOST_ENTRIES = 100;
 const MOST_FILES = 200;
 
-/** Of the lines that a stash added, what its taker may have changed since. */
+/** Share of a stash's added lines that its taker may have changed since. */
 const MOST_EDITED = 0.5;
 
 type Place = Pick<WorkspaceRecord, "id" | "path" | "branch">;
 
-/** Those that another workspace took since the last look. `tell` is called before it is forgotten that they were there. */
+/** Reports entries that another workspace took since the last look. `tell` is called before the entry's `seen` ref is deleted. */
 export async function lookAtStashes(
   { common }: Pick<Repository, "common">,
   workspaces: readonly Place[],
@@ -44,7 +44,7 @@ export async function lookAtStashes(
   }
 }
 
-/** Undefined: its own workspace has it back, or nobody has it. */
+/** Returns undefined if the owner has the changes back, or no workspace has them. */
 async function whoTook(
   common: string,
   commit: string,
@@ -64,7 +64,7 @@ async function whoTook(
   return taker && { id: owner.id, by: taker.id, files: files.slice(0, MOST_FILES) };
 }
 
-/** Popped and edited since: the one that has most of its lines, uncommitted, and more of them than the owner. */
+/** For an entry that was popped and edited: returns the workspace with most of its lines uncommitted, if it has more than the owner. */
 async function whoEdits(
   { common, commit, files }: { common: string; commit: string; files: readonly string[] },
   { owner, workspaces }: { owner: Place; workspaces: readonly Place[] },
@@ -98,7 +98,7 @@ const PLAIN_DIFF = [
   "--ignore-submodules=dirty",
 ];
 
-/** The lines that a patch adds, each with its file; empty ones say nothing. */
+/** Returns the lines that a patch adds, each with its file. Empty lines are ignored. */
 function linesIn(patch: string): Set<string> {
   const lines = new Set<string>();
   let file = "";

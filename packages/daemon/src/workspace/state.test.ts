@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { ScratchRepository } from "./scratch-repository.ts";
 import { stateOf } from "./state.ts";
 
-test("where only some files can have changed, only those are looked at, and told as always", async () => {
+test("if only some files can have changed, only those are checked, with the same result", async () => {
   using repository = new ScratchRepository({ "a.txt": "a\n", ".gitignore": ".env\n" });
   const path = repository.worktree("one");
   const git = { repo: repository.path, branch: "holdfast/one", ownBranch: true, base: "main", baseCommit: null };

@@ -1,4 +1,4 @@
-/** What git says of a workspace now. */
+/** Git's current state of a workspace. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastError, type Workspace, type WorkspaceSpec } from "@holdfast/contract";
@@ -10,8 +10,8 @@ export type State = Pick<Workspace, "dirty" | "changes" | "ahead" | "behind">;
 const UNKNOWN: State = { dirty: null, changes: null, ahead: null, behind: null };
 
 /**
- * Null where it cannot be asked: its directory, its repository or its base is gone, or it is a plain directory. `only`: nothing else in it can have
- * changed. Of a tree checked out just now git would compare all files by their content, as they are as old as its index.
+ * Values are null if unknown: the directory, repository or base is gone, or it is a plain directory. `only`: the only paths that can have changed.
+ * In a fresh checkout the files are as old as the index, so git would compare all of them by content.
  */
 export async function stateOf(spec: WorkspaceSpec, only?: readonly string[]): Promise<State> {
   if (spec.kind === "plain" || !existsSync(spec.path)) return UNKNOWN;
@@ -19,13 +19,13 @@ export async function stateOf(spec: WorkspaceSpec, only?: readonly string[]): Pr
     const [files, apart] = await Promise.all([only?.length === 0 ? [] : changedFiles(spec.path, only), apartFrom(spec)]);
     return { dirty: files === undefined ? null : files.length > 0, changes: files?.length ?? null, ...apart };
   } catch (error) {
-    // It goes while it is asked: it is being removed. One that git cannot look at keeps nobody from seeing the others.
+    // The workspace is being removed. One that git cannot read must not hide the others.
     if (!existsSync(spec.path) || (error instanceof HoldfastError && error.code === "git_failed")) return UNKNOWN;
     throw error;
   }
 }
 
-/** As `git status` marks them: ` M src/a.ts`, `?? notes.txt`; undefined where it cannot be asked. */
+/** Returns lines as `git status` prints them: ` M src/a.ts`, `?? notes.txt`; undefined if git fails. */
 export async function changedFiles(tree: string, only: readonly string[] = []): Promise<string[] | undefined> {
   const paths = only.map((path) => `:(top,literal)${path}`);
   const status = ["status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=dirty", "--", ...paths];
@@ -36,10 +36,10 @@ export async function changedFiles(tree: string, only: readonly string[] = []): 
   for (let index = 0; index < entries.length; index++) {
     const entry = entries[index] ?? "";
     files.push(entry);
-    // What a renamed or copied file was called before is an entry of its own.
+    // The old name of a renamed or copied file is a separate entry.
     if (/^(?:[RC].|.[RC]) /.test(entry)) index++;
   }
-  // Without them there is nothing to look for, and no list of all files is needed.
+  // Without submodules, skip listing all files.
   const hasSubmodules = only.length === 0 && existsSync(join(tree, ".gitmodules"));
   return hasSubmodules ? [...files, ...(await dirtySubmodules(tree, {}, files))] : files;
 }

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { ScratchRepository } from "./scratch-repository.ts";
 import { initSubmodules } from "./submodules.ts";
 
-/** `outer` with a submodule, which has one itself; all of it checked out in the main tree. */
+/** A repository with the submodule `outer`, which has a submodule itself; all checked out in the main tree. */
 function nested(scratch: ScratchRepository): { remotes: string } {
   const remotes = join(scratch.root, "remotes");
   const add = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add"];
@@ -21,7 +21,7 @@ function nested(scratch: ScratchRepository): { remotes: string } {
   return { remotes };
 }
 
-test("submodules in submodules too come from the repository's own copies, without their remotes", async () => {
+test("nested submodules also come from the repository's own copies, without their remotes", async () => {
   using scratch = new ScratchRepository();
   const { remotes } = nested(scratch);
   rmSync(remotes, { recursive: true });
@@ -31,10 +31,10 @@ test("submodules in submodules too come from the repository's own copies, withou
   expect(scratch.gitIn(join(tree, "outer"), "remote", "get-url", "origin")).toBe(join(remotes, "outer"));
 });
 
-test("that our own copies are cloned lets no submodule name a place on this machine", async () => {
+test("cloning from local copies does not let a submodule name a local path", async () => {
   using scratch = new ScratchRepository();
   const { remotes } = nested(scratch);
-  // Never checked out here: only what the submodule's `.gitmodules` says of it, a path, could give it.
+  // Never checked out here: the only source is the path in the submodule's `.gitmodules`.
   rmSync(join(scratch.path, ".git/modules/outer/modules"), { recursive: true });
   const tree = scratch.worktree("one");
   expect(await initSubmodules(tree, { common: join(scratch.path, ".git"), env: scratch.env })).toEqual([
@@ -44,7 +44,7 @@ test("that our own copies are cloned lets no submodule name a place on this mach
   expect(existsSync(join(remotes, "inner"))).toBe(true);
 });
 
-test("no filter is run that the place of a submodule's new clone names (mend 3)", async () => {
+test("no filter configured in the place of a submodule's new clone is run (mend 3)", async () => {
   using scratch = new ScratchRepository();
   const { remotes } = nested(scratch);
   scratch.commit({ ".gitattributes": "* filter=planted\n" }, "attributes", join(remotes, "outer"));
@@ -53,7 +53,7 @@ test("no filter is run that the place of a submodule's new clone names (mend 3)"
   scratch.commit({}, "with attributes");
   const tree = scratch.worktree("one");
   const gitDir = scratch.gitIn(tree, "rev-parse", "--absolute-git-dir");
-  // As somebody can who may write to the repository while a worktree is made.
+  // Anybody who can write to the repository can do this while a worktree is created.
   const planted = join(gitDir, "modules/outer");
   mkdirSync(join(gitDir, "modules"));
   scratch.git("clone", "--quiet", "--no-checkout", "--separate-git-dir", planted, outer, join(scratch.root, "planted"));

@@ -1,6 +1,6 @@
 /**
- * Submodules of a new worktree. Git clones each anew for every worktree; here from the repository's own copy of it where there is one,
- * which takes no network, and with the address it had.
+ * Checks out the submodules of a new worktree. Git would clone each again for every worktree. Here the clone comes from the repository's own copy
+ * if there is one, without the network, and keeps its address.
  */
 import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -12,7 +12,7 @@ interface Options {
   env?: Environment | undefined;
 }
 
-/** Answers what is to be said about them, if anything. A submodule that cannot be had is not fatal: its directory stays empty, as git leaves it. */
+/** Returns notes for the user. A submodule that cannot be checked out is not fatal: its directory stays empty, as with git. */
 export async function initSubmodules(tree: string, options: Options): Promise<string[]> {
   const failed = await checkOut(tree, options);
   return failed.length === 0 ? [] : [`submodules that could not be checked out: ${failed.join(", ")}`];
@@ -33,16 +33,16 @@ interface Submodule {
   tree: string;
   name: string;
   path: string;
-  /** The repository's copy of it. */
+  /** The repository's copy of the submodule. */
   own: string | undefined;
 }
 
-/** An address from `.gitmodules` is no place on this machine, and no command. */
+/** An address from `.gitmodules` must not be a local path or a command. */
 const NOT_FROM_USER = { GIT_PROTOCOL_FROM_USER: "0" };
 
 /**
- * As `git submodule update --checkout` does it, in steps: that reads the configuration of whatever is in the place of the new clone, and would run
- * the filters that it names. Its files come last, through a view.
+ * Does the work of `git submodule update --checkout` in steps. That command reads the configuration of whatever is in the clone's place, and would
+ * run the filters it names. The files are checked out last, without that configuration.
  */
 async function makeOne({ tree, name, path, own }: Submodule, env: Environment | undefined): Promise<GitResult> {
   const begun = await tryGit(tree, ["submodule", "init", "--", path], { env, direct: true });
@@ -66,13 +66,13 @@ async function makeOne({ tree, name, path, own }: Submodule, env: Environment | 
   return tryGit(inside, ["checkout", "--quiet", "--detach", commit], { env });
 }
 
-/** What it has to be at. */
+/** Returns the commit that the submodule must be at. */
 async function commitAt(tree: string, path: string): Promise<string | undefined> {
   const { stdout } = await tryGit(tree, ["ls-files", "--stage", "-z", "--", `:(top,literal)${path}`]);
   return /^160000 ([0-9a-f]+) /.exec(stdout)?.[1];
 }
 
-/** No branch of the clone may lead to it. Where it cannot be had, the checkout says so. */
+/** Fetches the commit if no branch of the clone reaches it. If that fails, the checkout reports it. */
 async function fetchMissing(
   inside: string,
   { commit, own }: { commit: string; own: string | undefined },
@@ -100,7 +100,7 @@ export async function submodules(tree: string): Promise<{ name: string; path: st
   });
 }
 
-/** A name is a directory below `modules`, and `.gitmodules` is whoever's wrote it. */
+/** A name is a directory below `modules`, and anybody may have written `.gitmodules`. */
 function isSafe(name: string): boolean {
   return name !== "" && !name.split("/").some((part) => part === ".." || part === "") && !name.includes("\n");
 }

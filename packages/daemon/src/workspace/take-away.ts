@@ -1,6 +1,6 @@
 /**
- * A workspace's directory and its own branch go; what was in them is kept elsewhere by then. The directory is renamed before the first file of it is
- * deleted: one that has its name is whole, so that a daemon which finds it at its start may keep what changed in it since.
+ * Deletes a workspace's directory and its own branch, after their content was kept elsewhere. The directory is renamed before the first file is
+ * deleted: under its own name it is complete, so a starting daemon can keep later changes in it.
  */
 import { chmodSync, existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -11,13 +11,13 @@ import { commitOf, listTrees } from "./repository.ts";
 
 export interface Leaving {
   spec: WorkspaceSpec;
-  /** With the worktree and what is beside it. */
+  /** The directory with the worktree and the files beside it. */
   directory: string;
-  /** The branch as it was kept: one that has moved on since stays. */
+  /** The branch's commit as it was kept. A branch that has moved on since stays. */
   tip: string | null;
 }
 
-/** Answers what stays and why, in words. Again, where it was cut short, ends it. */
+/** Returns notes on what stays and why. A second call completes an interrupted one. */
 export async function takeAway({ spec, directory, tip }: Leaving, options: GitOptions): Promise<string[]> {
   const { repo, path, kind } = spec;
   const notes: string[] = [];
@@ -35,7 +35,7 @@ export async function takeAway({ spec, directory, tip }: Leaving, options: GitOp
   return notes;
 }
 
-/** Where git cannot make sense of what it keeps of the worktree, as git would: what an agent wrote there keeps nobody from removing it. */
+/** Deletes git's entry directly if git cannot read it: damage by an agent must not prevent the removal. */
 async function removeEntry(repo: string, path: string, options: GitOptions): Promise<void> {
   const { code } = await tryGit(repo, ["worktree", "remove", "--force", "--force", path], { ...options, direct: true });
   const common = code === 0 ? undefined : placeOf(repo)?.common;
@@ -43,9 +43,9 @@ async function removeEntry(repo: string, path: string, options: GitOptions): Pro
   if (entry !== undefined) removeTree(entry);
 }
 
-/** Some tools make what they write read-only, directories too. */
+/** Some tools make their files and directories read-only. */
 function removeTree(directory: string): void {
-  // Something may still write there that nobody knows of.
+  // An unknown process may still write there.
   const options = { recursive: true, force: true, maxRetries: 5, retryDelay: 50 };
   try {
     rmSync(directory, options);
@@ -61,7 +61,7 @@ function makeWritable(directory: string): void {
   for (const entry of readdirSync(directory, { withFileTypes: true })) if (entry.isDirectory()) makeWritable(join(directory, entry.name));
 }
 
-/** Never a person's own. */
+/** Never removes a branch that existed before the workspace. */
 async function removeBranch(
   { branch, ownBranch }: WorkspaceSpec,
   { repo, tip }: { repo: string; tip: string | null },

@@ -1,6 +1,6 @@
 /**
- * Where the workspaces of a repository and their bases are now, in two questions to git however many there are. What is checked out in a workspace
- * counts, as agents make branches of their own; while it rebases or bisects, the branch it will come back to.
+ * Finds the current commits of a repository's workspaces and their bases, with two git commands in total. What is checked out in a workspace
+ * counts, because agents create branches of their own; during a rebase or bisect, the workspace's branch counts.
  */
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -12,18 +12,18 @@ import { commitsOf, listTrees, type Repository, type Tree } from "./repository.t
 export type Placed = Pick<WorkspaceRecord, "id" | "path" | "branch" | "base">;
 
 export interface Tip {
-  /** Undefined: nothing is committed, or nobody knows where it is. */
+  /** Undefined if there is no commit or it is unknown. */
   commit: string | undefined;
   base: string | undefined;
 }
 
 export interface Tips {
   of: ReadonlyMap<WorkspaceId, Tip>;
-  /** Besides `filesOf`: the refs of branches that agents have made themselves. */
+  /** In addition to `filesOf`: the refs of branches that agents created. */
   files: string[];
 }
 
-/** Files below the repository's directory that change when a workspace or its base does, as far as is known without asking git. */
+/** Returns files below the repository's directory that change with a workspace or its base, as far as known without running git. */
 export function filesOf(workspaces: readonly Placed[]): string[] {
   return workspaces.flatMap(({ path, branch, base }) => {
     const directory = treeDirectory(path);
@@ -34,7 +34,7 @@ export function filesOf(workspaces: readonly Placed[]): string[] {
 
 export async function readTips(repository: Pick<Repository, "common">, workspaces: readonly Placed[]): Promise<Tips> {
   const { common } = repository;
-  // By its directory and no other: where it is gone, git must not find the repository around it.
+  // Names the directory explicitly: if it is gone, git must not find an enclosing repository.
   const here = { GIT_DIR: common };
   const names = workspaces.flatMap(({ branch, base }) => [...branchRefs(branch), ...baseNames(base)]);
   const [trees, commits] = await Promise.all([listTrees(common, undefined, here), commitsOf(common, names, { with: here })]);
@@ -78,10 +78,10 @@ function headOf({ head }: Tree): string | undefined {
   return head === null || /^0+$/.test(head) ? undefined : head;
 }
 
-/** Of a linked tree, below the repository's: where its HEAD is. */
+/** Returns a linked tree's git directory, relative to the repository's: its HEAD is there. */
 function treeDirectory(tree: string): string | undefined {
   const place = placeOf(tree);
-  // It is gone, or no linked tree.
+  // The tree is gone or not linked.
   return place === undefined || place.tree !== tree || place.gitDir === place.common
     ? undefined
     : join("worktrees", basename(place.gitDir));

@@ -28,7 +28,7 @@ function configure(tree: string, text: string): void {
   writeFileSync(join(tree, ".holdfast/config.toml"), text);
 }
 
-test("trust is bound to the repository and to exactly what it asks for, in all its worktrees (mend 5)", async () => {
+test("trust is bound to the repository and its exact requests, in all its worktrees (mend 5)", async () => {
   using scratch = new ScratchRepository();
   const trust = scratchTrust();
   expect(await trust.inspect(scratch.path)).toEqual({ actions: null, trusted: true });
@@ -69,7 +69,7 @@ test("without the set-up command only copies need trust, and the defaults need n
   expect(actionsOf(readProject(scratch.path), { ...place, setup: false })).toMatchObject({ copy: [".env"] });
 });
 
-test("the hint names a directory as a shell takes it, and nothing in it is hidden (mend 8)", async () => {
+test("the hint quotes the directory for the shell, and hides nothing in it (mend 8)", async () => {
   using scratch = new ScratchRepository();
   const tree = join(scratch.root, "a $(touch x)\u202e");
   mkdirSync(tree);

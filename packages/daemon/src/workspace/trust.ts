@@ -1,7 +1,7 @@
 /**
- * A repository is somebody else's text: the commands and copies that its files ask for are done once a person has trusted them. Trust is
- * bound to the repository and to a hash of exactly what would be done. The caller reads a project once, has that checked here, and does
- * what it read: there is nothing in between that could change it.
+ * A repository may come from a stranger: the commands and copies in its files are run only after a person has trusted them. Trust is bound to the
+ * repository and a hash of exactly those actions. The caller reads a project once, has it checked here, and does what it read, so nothing can
+ * change in between.
  */
 import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
@@ -12,7 +12,7 @@ import type { TrustQueries } from "../projection/trust.ts";
 import { type Project, projectFile, readProject } from "./project.ts";
 import { findRepository, type Repository } from "./repository.ts";
 
-/** The shortest beginning of a hash that names one. */
+/** Shortest hash prefix accepted as a name. */
 const SHORTEST_HASH = 6;
 
 export class TrustedProjects {
@@ -24,7 +24,7 @@ export class TrustedProjects {
     this.#queries = options.queries;
   }
 
-  /** Throws `not_trusted` where a new workspace would run or copy something that nobody has trusted. */
+  /** Throws `not_trusted` if a new workspace would run or copy something untrusted. */
   check(actions: ProjectActions | null): void {
     if (actions !== null && !this.isTrusted(actions)) throw notTrusted(actions);
   }
@@ -42,7 +42,7 @@ export class TrustedProjects {
     return { actions, trusted: actions === null || this.isTrusted(actions) };
   }
 
-  /** `hash`: of what was shown to whoever decides. */
+  /** `hash`: the hash of the actions shown to the person who decides. */
   async add({ cwd, hash }: { cwd: string; hash: string }, actor: Principal): Promise<Trust> {
     refuseSession(actor);
     const actions = await actionsAt(cwd);
@@ -56,7 +56,7 @@ export class TrustedProjects {
     return this.#queries.get(actions) as Trust;
   }
 
-  /** Whether a person has let this agent trust the worktrees that were made of the repository for that principal. */
+  /** Returns the trust that lets this agent trust the worktrees made of the repository for that principal. */
   ofAgent({ directory, agent, owner }: AgentTrust): Trust | undefined {
     return this.#queries.get({ directory, hash: agentHash(agent, owner) });
   }
@@ -97,7 +97,7 @@ function agentHash(agent: string, owner: Principal): string {
     .digest("hex");
 }
 
-/** What making a workspace would do on behalf of the project; null: nothing. `setup`: whether the set-up command is wanted at all. */
+/** Returns what creating a workspace would do on behalf of the project; null for nothing. `setup`: false skips the set-up command. */
 export function actionsOf(
   project: Project,
   { directory, tree, setup = true }: { directory: string; tree: string | null; setup?: boolean },
@@ -118,7 +118,7 @@ async function actionsAt(cwd: string): Promise<ProjectActions | null> {
   return actionsOf(readProject(place.tree), place);
 }
 
-/** What trust is bound to, and where the file is read. */
+/** Returns the directory that trust is bound to, and the tree whose file is read. */
 export function placeOf(repository: Repository | undefined, cwd: string): { directory: string; tree: string | null } {
   return repository ? { directory: repository.path, tree: repository.tree } : { directory: realOrSame(cwd), tree: cwd };
 }
@@ -135,7 +135,7 @@ function notTrusted(actions: ProjectActions, why = "requests actions that nobody
   });
 }
 
-/** A session acts for an agent, which reads what repositories say. */
+/** A session acts for an agent, and agents read text from repositories. */
 function refuseSession(actor: Principal): void {
   if (!actor.startsWith("session:")) return;
   throw new HoldfastError("forbidden", "a session cannot change trust", { hint: "a person does: holdfast trust add DIR" });

@@ -24,7 +24,7 @@ import { Checkpoints } from "./workspace-checkpoints.ts";
 
 const ACTOR = "user:tester" as Principal;
 
-/** One workspace, sessions in it that only the journal knows of, and what follows them as in a daemon. */
+/** One workspace with sessions that exist only in the journal, followed as in a daemon. */
 class Scene implements Disposable {
   readonly repository = new ScratchRepository();
   readonly db = openDatabase(":memory:");
@@ -106,7 +106,7 @@ class Scene implements Disposable {
     return listCheckpoints(this.repository.path, this.id);
   }
 
-  /** When the condition holds. */
+  /** Resolves when the condition holds. */
   async until(condition: (all: Checkpoint[]) => boolean): Promise<Checkpoint[]> {
     for (const deadline = performance.now() + 15_000; ; ) {
       const all = await this.list();
@@ -124,7 +124,7 @@ class Scene implements Disposable {
 
 const last = (turn: number) => (all: Checkpoint[]) => all.at(-1)?.turn === turn;
 
-test("turns that end faster than git works get one checkpoint together, of the last, and every session's turns count for themselves", async () => {
+test("turns that end faster than git works share one checkpoint, of the last turn, and each session's turns are counted separately", async () => {
   using scene = new Scene();
   const [ann, bob] = [scene.session("ann"), scene.session("bob")];
   scene.turn(ann, "idle");
@@ -142,7 +142,7 @@ test("turns that end faster than git works get one checkpoint together, of the l
   expect((await scene.until(last(1))).at(-1)).toMatchObject({ session: bob, why: "turn" });
 });
 
-test("a turn whose end nobody can see is over when its agent is not known to work any more, or its session ends", async () => {
+test("a turn without an observed end is over when its agent is no longer known to work, or its session ends", async () => {
   using scene = new Scene();
   const ann = scene.session("ann");
   scene.turn(ann, "working");
@@ -154,7 +154,7 @@ test("a turn whose end nobody can see is over when its agent is not known to wor
   await scene.until(last(2));
 });
 
-test("what the last daemon did not come to, the next one does: a turn's checkpoint, and what a removed session left", async () => {
+test("a new daemon makes a missing turn checkpoint and removes those of a removed session", async () => {
   using scene = new Scene();
   const [ann, bob] = [scene.session("ann"), scene.session("bob")];
   for (const session of [ann, bob]) {
@@ -179,7 +179,7 @@ test("what the last daemon did not come to, the next one does: a turn's checkpoi
   expect((await scene.until(last(3))).map(({ turn }) => turn)).toEqual([1, 2, 3]);
 });
 
-test("all go with the workspace, also when it was removed while no daemon ran; those of workspaces that are not ours stay", async () => {
+test("removing a workspace removes its checkpoints, even without a daemon; checkpoints of unknown workspaces stay", async () => {
   using scene = new Scene();
   const stranger = `refs/holdfast/checkpoints/${newWorkspaceId()}/1`;
   scene.repository.git("update-ref", stranger, "HEAD");
@@ -199,7 +199,7 @@ test("all go with the workspace, also when it was removed while no daemon ran; t
   expect(scene.repository.git("for-each-ref", "--format=%(refname)", "refs/holdfast")).toBe(stranger);
 });
 
-test("a workspace whose directory is gone keeps nobody else from their checkpoints, and a plain one has none", async () => {
+test("a missing workspace directory does not block other checkpoints, and a plain directory has none", async () => {
   using scene = new Scene();
   const gone = scene.create("gone");
   const plain = scene.create("plain", "plain");

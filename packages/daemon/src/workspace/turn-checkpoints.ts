@@ -1,10 +1,10 @@
 /**
- * A checkpoint at the end of each turn of a session that works in a worktree, and one before the first. Follows the journal, so that neither
- * status nor delivery waits for git. Of each workspace one is made at a time; turns that end faster than git works get one together, of the
- * last. An agent of which nobody knows when its turns end gets none by itself.
+ * Makes a checkpoint at the end of each turn in a worktree, and one before the first turn. It follows the journal, so that neither status nor
+ * delivery waits for git. Each workspace gets one checkpoint at a time; turns that end faster than git works share one, for the last turn. An agent
+ * whose turns cannot be observed gets no automatic checkpoints.
  *
- * A daemon that died between a turn's end and its checkpoint: the next one finds that the workspace has none since, and makes it. What a session
- * leaves when it is removed goes with it, but for the workspace's newest; all go with the workspace.
+ * If a daemon dies between a turn's end and its checkpoint, the next daemon makes the missing checkpoint. Removing a session removes its
+ * checkpoints, except the workspace's newest; removing the workspace removes all.
  */
 import { existsSync } from "node:fs";
 import {
@@ -27,7 +27,7 @@ import type { Checkpoints } from "./workspace-checkpoints.ts";
 const FOLLOWED = ["session.created", "session.status_changed", "session.ended", "session.removed", "workspace.removed"];
 const BATCH = 500;
 
-/** How many workspaces at once: each reads many files. */
+/** Workspaces processed at once: each reads many files. */
 const AT_ONCE = 2;
 
 interface Followed {
@@ -36,7 +36,7 @@ interface Followed {
   turns: number;
 }
 
-/** What a workspace waits for. `turn` null: one to begin with, if there is none yet. */
+/** A checkpoint to make. `turn` null: the first checkpoint, if there is none yet. */
 interface Due {
   session: SessionId;
   turn: number | null;
@@ -48,7 +48,7 @@ export class TurnCheckpoints implements Disposable {
   readonly #workspaces: WorkspaceQueries;
   readonly #checkpoints: Checkpoints;
   readonly #followed = new Map<SessionId, Followed>();
-  /** Those that have a checkpoint for sure. */
+  /** Workspaces known to have a checkpoint. */
   readonly #begun = new Set<WorkspaceId>();
   readonly #due = new Map<WorkspaceId, Due>();
   readonly #busy = new Set<WorkspaceId>();
@@ -91,7 +91,7 @@ export class TurnCheckpoints implements Disposable {
     if (session === null) return;
     if (type === "session.created") {
       const record = this.#sessions.get(session);
-      // What it has done by now is told by the events that follow.
+      // The following events report its later status.
       if (record) this.#follow({ ...record, standing: null, turns: 0 });
     }
     const followed = this.#followed.get(session);
@@ -114,7 +114,7 @@ export class TurnCheckpoints implements Disposable {
     else if (turn !== null && !this.#begun.has(followed.workspace)) this.#order(followed.workspace, { session, turn: null });
   }
 
-  /** With it ends its turn. */
+  /** A session's end also ends its turn. */
   #ended(session: SessionId, followed: Followed): void {
     if (followed.working) this.#order(followed.workspace, { session, turn: followed.turns });
     followed.working = false;
@@ -137,7 +137,7 @@ export class TurnCheckpoints implements Disposable {
         this.#makeDue();
       };
       this.#make(workspace, due).then(done, (error: unknown) => {
-        // Removed in the meantime: there is nothing to keep.
+        // Removed in the meantime: nothing to save.
         if ((error as HoldfastError).code !== "workspace_removed")
           log(`workspace ${workspace}: no checkpoint of turn ${due.turn} of session ${due.session}: ${describe(error)}`);
         done();
@@ -179,7 +179,7 @@ export class TurnCheckpoints implements Disposable {
     if (record?.removedAt === null && existsSync(record.path)) await removeCheckpointsOf(this.#checkpoints.placeOf(record), session);
   }
 
-  /** What the last daemon did not come to. */
+  /** Makes and removes the checkpoints that the last daemon missed. */
   async #catchUp(records: readonly SessionRecord[]): Promise<void> {
     const workspaces = this.#workspaces.list({ all: true }).filter(({ kind }) => kind === "worktree");
     const repositories = new Set(workspaces.flatMap(({ repo }) => (repo !== null && existsSync(repo) ? [repo] : [])));
@@ -205,7 +205,7 @@ export class TurnCheckpoints implements Disposable {
     if (last && (kept.at(-1)?.at ?? "") < last.at) this.#order(id, { session: last.session, turn: last.turn });
   }
 
-  /** And not only unknown: what a damaged journal lost is no reason to delete anything. */
+  /** True only if the journal has the removal. Data lost from a damaged journal is no reason to delete anything. */
   #isRemoved(session: SessionId): boolean {
     return this.#sessions.get(session) === undefined && this.#journal.readAfter(0, 1, { session, types: ["session.removed"] }).length > 0;
   }
@@ -217,7 +217,7 @@ interface EndedTurn {
   at: string;
 }
 
-/** None where it is still in one, or never was. */
+/** Returns nothing for a session in a turn or without turns. */
 function lastTurn({ id, turns, standing, status, statusAt, endedAt }: SessionRecord): EndedTurn[] {
   const at = hasEnded(status) ? endedAt : standing?.turn === "idle" ? statusAt : null;
   return turns > 0 && at !== null ? [{ session: id, turn: turns, at }] : [];

@@ -1,10 +1,12 @@
-/** What of a working tree is in no commit, and what git is in the middle of there. Takes no lock: an agent may work in it. */
+/** Uncommitted files of a working tree, and git operations in progress there. Takes no lock, because an agent may be working. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { dirtySubmodules } from "./dirty-submodules.ts";
 import { type GitOptions, git, parts } from "./git.ts";
 
-/** As `git status` marks them: `?? notes.txt`. Without `untracked`, submodules are left out too: what is in them is their own. */
+/**
+ * Returns lines as `git status` prints them: `?? notes.txt`. Without `untracked`, submodules are skipped too, because their changes are their own.
+ */
 export async function uncommitted(
   tree: string,
   options: GitOptions,
@@ -25,7 +27,7 @@ const UNDER_WAY: Readonly<Record<string, string>> = {
   BISECT_LOG: "a bisect",
 };
 
-/** What somebody began there and has not ended, in words. */
+/** Names a git operation in progress, such as a rebase, or returns undefined. */
 export async function underWay(tree: string, options: GitOptions): Promise<string | undefined> {
   const directory = await git(tree, ["rev-parse", "--absolute-git-dir"], options);
   const file = Object.keys(UNDER_WAY).find((name) => existsSync(join(directory, name)));

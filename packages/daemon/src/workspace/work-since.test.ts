@@ -12,7 +12,7 @@ const optionsOf = (repository: ScratchRepository) => ({
   env: { PATH: process.env.PATH, HOME: repository.root, GIT_CONFIG_NOSYSTEM: "1" },
 });
 
-test("commits since the one that was checked out then, and what differs from it, committed or not", async () => {
+test("workSince returns the commits since the starting commit and all differences from it, committed or not", async () => {
   using repository = new ScratchRepository();
   const options = optionsOf(repository);
   const commit = await headOf(repository.path, options);
@@ -35,27 +35,27 @@ test("commits since the one that was checked out then, and what differs from it,
   expect(repository.git("status", "--porcelain")).toBe(" M a.txt\n?? new.txt".trimEnd());
 });
 
-test("where nobody knows what was checked out then, git's own log of it says", async () => {
+test("without a known starting commit, git's reflog is used", async () => {
   using repository = new ScratchRepository();
   const tree = repository.worktree("feature", "feature");
   repository.commit({ "b.txt": "b\n" }, "a commit", tree);
   const options = optionsOf(repository);
   const asked = (at: string) => workSince(tree, { from: { commit: null, at }, files: true }, options);
-  // What the worktree began with was made elsewhere.
+  // The worktree's first commit was made elsewhere.
   expect(await asked(LONG_AGO)).toMatchObject({ branch: "feature", commitCount: 1, changed: { files: 1 } });
   expect(await asked(TO_COME)).toMatchObject({ commitCount: 0, changed: { files: 0 } });
   const gone = "0123456789".repeat(4);
   expect(await workSince(tree, { from: { commit: gone, at: LONG_AGO }, files: false }, options)).toMatchObject({ commitCount: 1 });
 });
 
-test("of a repository that began meanwhile all commits are new, the first one too", async () => {
+test("in a repository created meanwhile all commits are new, including the first", async () => {
   using repository = new ScratchRepository();
   repository.commit({ "b.txt": "b\n" }, "a commit");
   const work = await workSince(repository.path, { from: { commit: null, at: LONG_AGO }, files: true }, optionsOf(repository));
   expect(work).toMatchObject({ commitCount: 2, changed: { files: 2, insertions: 2 } });
 });
 
-test("a merge is one commit, whatever it brings along", async () => {
+test("a merge counts as one commit, whatever it contains", async () => {
   using repository = new ScratchRepository();
   const tree = repository.worktree("feature", "feature");
   for (const name of ["x", "y", "z"]) repository.commit({ [name]: "1\n" }, "a commit");
@@ -66,7 +66,7 @@ test("a merge is one commit, whatever it brings along", async () => {
   expect(await workSince(tree, { from: { commit, at: TO_COME }, files: false }, options)).toMatchObject({ commitCount: 2, changed: null });
 });
 
-test("outside of a repository there is nothing to tell, and before its first commit no more than where it is", async () => {
+test("there is no result outside a repository, and only the location before the first commit", async () => {
   using repository = new ScratchRepository();
   const options = optionsOf(repository);
   const asked = { from: { commit: null, at: LONG_AGO }, files: true };

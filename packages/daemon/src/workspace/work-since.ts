@@ -1,19 +1,19 @@
 /**
- * What was done in a directory of a git repository since a moment, as git tells it: commits, and files that differ. It writes nothing and takes
- * no lock: an agent may work there.
+ * Reports the work in a git directory since a given time: commits and changed files. Writes nothing and takes no lock, because an agent may be
+ * working.
  */
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Commit, WorkDone } from "@holdfast/contract";
 import { type GitOptions, git, parts, tryGit } from "./git.ts";
 
-/** Where to begin: the commit that was checked out then, if that is known, and when that was. */
+/** The starting point: a time, and the commit that was checked out then, if known. */
 export interface Moment {
   commit: string | null;
   at: string;
 }
 
-/** `trees`: two states of the files that were kept, to compare in place of what is there now. */
+/** `trees`: two saved states to compare instead of the current files. */
 export interface Asked {
   from: Moment;
   files: boolean;
@@ -22,7 +22,7 @@ export interface Asked {
 
 const MOST = 50;
 
-/** Undefined: no repository is there, or none that git reads. */
+/** Returns undefined if there is no repository, or git cannot read it. */
 export async function workSince(directory: string, asked: Asked, options: GitOptions): Promise<WorkDone | undefined> {
   if (!existsSync(directory)) return undefined;
   const { stdout: top, code } = await tryGit(directory, ["rev-parse", "--show-toplevel"], options);
@@ -41,7 +41,7 @@ export async function workSince(directory: string, asked: Asked, options: GitOpt
   return { ...none, commitCount, commits, changed };
 }
 
-/** Where no `.git` is on the way up, git need not be asked: that takes longer than all the rest. */
+/** True if a `.git` exists in the directory or above it. Avoids starting git, which is slower than everything else. */
 export function mayBeInTree(directory: string): boolean {
   if (!existsSync(directory)) return false;
   for (let at = realpathSync(directory); ; at = dirname(at)) {
@@ -50,13 +50,13 @@ export function mayBeInTree(directory: string): boolean {
   }
 }
 
-/** What is checked out; null before the first commit, and where there is no repository. */
+/** Returns the checked-out commit; null before the first commit or without a repository. */
 export async function headOf(directory: string, options: GitOptions): Promise<string | null> {
   const { code, stdout } = await tryGit(directory, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], options);
   return code === 0 ? stdout.trim() : null;
 }
 
-/** Null: nobody knows; then the commits' own times have to do. */
+/** Returns null if unknown; the caller then uses commit times. */
 async function beginningOf(directory: string, { commit, at }: Moment, options: GitOptions): Promise<string | null> {
   if (commit !== null && (await tryGit(directory, ["cat-file", "-e", `${commit}^{commit}`], options)).code === 0) return commit;
   const log = await tryGit(directory, ["log", "-g", "--date=unix", "--format=%H %gd %gs", "HEAD", "--"], options);
@@ -64,16 +64,16 @@ async function beginningOf(directory: string, { commit, at }: Moment, options: G
     const [, hash = "", time, what = ""] = /^([0-9a-f]+) \S*\{(\d+)\} ?(.*)$/.exec(line) ?? [];
     return time === undefined ? [] : [{ hash, time: Number(time), what }];
   });
-  // Its times are whole seconds: what is told twice is better than what is never told.
+  // Reflog times are whole seconds: reporting a commit twice is better than missing it.
   const then = Math.floor(Date.parse(at) / 1000);
   const before = entries.find(({ time }) => time < then);
   if (before) return before.hash;
-  // It came into being since, by a clone or as a worktree, and what it began with was made elsewhere.
+  // The tree was created since, by a clone or as a worktree, so its first commit was made elsewhere.
   const first = entries.at(-1);
   return first && !first.what.startsWith("commit") ? first.hash : null;
 }
 
-/** On the branch itself: what a merge brought along is its one commit. */
+/** Follows first parents only: a merge counts as one commit. */
 async function commitsOf(directory: string, range: readonly string[], options: GitOptions): Promise<[number, Commit[]]> {
   const format = "--format=%H%x1f%cI%x1f%an%x1f%s";
   const log = ["-c", "log.showSignature=false", "log", "-z", "--first-parent", "--no-color", `--max-count=${MOST}`, format];
@@ -98,7 +98,7 @@ async function changedFiles(
     const kept = await tryGit(tree, [...numbers, trees.from, trees.to, "--"], options);
     if (kept.code === 0) return counted(filesIn(kept.stdout), trees.turn);
   }
-  // Commits of before git kept a log of what was checked out: the first of them began where its parent was.
+  // The reflog does not reach back far enough: start at the parent of the first commit.
   const from = begin ?? (commitCount === 0 ? head : await parentOfFirst(tree, { head, commitCount }, options));
   const [tracked, fresh] = await Promise.all([
     git(tree, [...numbers, from, "--"], options),

@@ -1,6 +1,6 @@
 /**
- * The verbs on checkpoints. One at a time in each workspace, whoever asks: a rewind, the checkpoint of a turn's end and a removal never mix. Git has
- * the checkpoint before the journal hears of it; a death in between costs an event, and nothing else.
+ * Operations on checkpoints. Each workspace runs one at a time: a rewind, a turn's checkpoint and a removal never overlap. Git has a checkpoint
+ * before the journal does; a crash in between loses only an event.
  */
 import { existsSync } from "node:fs";
 import { type Checkpoint, type CheckpointDiff, HoldfastError, type Principal, type SessionId, type WorkspaceId } from "@holdfast/contract";
@@ -27,14 +27,14 @@ import { takeTree } from "./snapshot.ts";
 export interface RewindRequest {
   number: number;
   filesOnly: boolean;
-  /** Also while a session there is in a turn. */
+  /** Rewinds even while a session is in a turn. */
   force: boolean;
 }
 
 export interface DiffRequest {
-  /** Left out: what it was last known to be like. */
+  /** Default: the last known state. */
   from?: number | undefined;
-  /** Left out: what is there now. */
+  /** Default: the current files. */
   to?: number | undefined;
   stat: boolean;
   names: boolean;
@@ -52,7 +52,7 @@ export class Checkpoints {
   readonly #envOf: (session: SessionId) => Environment | undefined;
   readonly #turns: InTurn;
 
-  /** `envOf`: what a session was started with. Its git is the one to use: the daemon's own PATH is a bare one. */
+  /** `envOf`: the environment that a session was started with. Its git is used, because the daemon has a minimal PATH. */
   constructor(options: {
     journal: Journal;
     sessions: SessionQueries;
@@ -88,14 +88,14 @@ export class Checkpoints {
     return translated(() => findCheckpoint(this.placeOf(record), number));
   }
 
-  /** Of what is there now: the newest, or where something has changed since, one that is made. */
+  /** Returns a checkpoint of the current state: the last one, or a new one if anything has changed. */
   current(record: WorkspaceRecord, { actor, ...why }: Why & { actor: Principal }): Promise<Checkpoint> {
     return this.inLine(record.id, async () => {
       const place = this.placeOf(record);
       const last = lastOf(await listCheckpoints(place.worktree, place.workspace, place.env));
       const taken = await takeTree(place.worktree, { env: place.env });
       const isSame = last?.tree === taken.tree && last.head === taken.head;
-      // What is not in it is told too, so that must be what is not in it now.
+      // Callers report the left-out files, so that list must be current too.
       if (last && isSame && JSON.stringify(last.leftOut) === JSON.stringify(taken.leftOut)) return last;
       const checkpoint = await keepAsCheckpoint(place, taken, { ...why, keep: keptOf(record) });
       this.#tell(record, checkpoint, actor);
@@ -120,7 +120,7 @@ export class Checkpoints {
     });
   }
 
-  /** Returns what it went back to, and what was there before. */
+  /** Returns the target and the state before. */
   rewind(record: WorkspaceRecord, request: RewindRequest & { actor: Principal }): Promise<{ to: Checkpoint; before: Checkpoint }> {
     const { number, filesOnly, force, actor } = request;
     return this.inLine(record.id, async () => {
@@ -139,12 +139,12 @@ export class Checkpoints {
     });
   }
 
-  /** When what goes on in this workspace is done: another checkpoint, a rewind, a removal. */
+  /** Runs after the workspace's current operation: another checkpoint, a rewind, a removal. */
   inLine<T>(id: WorkspaceId, work: () => Promise<T>): Promise<T> {
     return this.#turns.run(id, () => translated(work));
   }
 
-  /** Throws where there is nothing to keep. */
+  /** Throws for a plain directory or a removed workspace. */
   placeOf(record: WorkspaceRecord): Place {
     if (record.kind === "plain")
       throw new HoldfastError("repository_unusable", `${record.name} is a plain directory, and checkpoints need git`, {
@@ -190,7 +190,7 @@ function lastOf(checkpoints: readonly Checkpoint[]): Checkpoint | undefined {
   return lastKnown(checkpoints.map((checkpoint) => ({ number: checkpoint.number, checkpoint })))?.checkpoint;
 }
 
-/** As the project says: its own files, not those that an agent may have changed. */
+/** Reads the setting from the repository, not from the worktree, which an agent may have changed. */
 function keptOf({ name, repo }: WorkspaceRecord): number {
   try {
     return readProject(repo).checkpoints;
@@ -200,7 +200,7 @@ function keptOf({ name, repo }: WorkspaceRecord): number {
   }
 }
 
-/** Of a binary file there are no lines to count: `-`. */
+/** Binary files have `-` instead of line counts. */
 function countLines(numstat: string): { files: number; insertions: number; deletions: number } {
   const entries = parts(numstat).map((entry) => entry.split("\t"));
   const sum = (column: number) => entries.reduce((total, entry) => total + (Number.parseInt(entry[column] ?? "", 10) || 0), 0);

@@ -1,6 +1,6 @@
 /**
- * The verbs on workspaces. A worktree is made before the journal hears of it and marked on disk while it is; one that a death cut short is
- * taken away again at the next start if nobody has used it, and recorded if somebody has.
+ * Operations on workspaces. A worktree is created before the journal has it, and is marked on disk meanwhile. After a crash, the next start removes
+ * an unfinished worktree, or records it if somebody has used it.
  */
 import { existsSync, mkdirSync, realpathSync, rmSync } from "node:fs";
 import { basename, join, relative } from "node:path";
@@ -36,49 +36,49 @@ import { actionsOf, placeOf, type TrustedProjects } from "./trust.ts";
 import { addWorktree, planBeginning, undoAdd } from "./worktree.ts";
 
 export interface CreateRequest {
-  /** Where the question comes from: in the repository, or a plain directory. */
+  /** The caller's directory: in a repository, or a plain directory. */
   cwd: string;
   env: Readonly<Record<string, string>>;
   name: string;
-  /** For which it is, where that is known before: it gets the same id. */
+  /** The session it is created for, if known. The workspace gets the same id. */
   session?: SessionId | undefined;
   branch?: string | undefined;
   base?: string | undefined;
-  /** False: the project's set-up command is left out. */
+  /** False: skips the project's set-up command. */
   setup: boolean;
-  /** False: without a Working Context, whatever the project says. */
+  /** False: creates no Working Context, whatever the project says. */
   context?: boolean;
-  /** What is to be done in it, in its user's own words. */
+  /** The request in the user's own words. */
   about?: string | undefined;
-  /** Which tournament it is made for, and the commit that all of that begin from. */
+  /** The tournament it is created for, and the common start commit of all entries. */
   tournament?: { of: NonNullable<WorkspaceSpec["tournament"]>; at: string } | undefined;
-  /** The state of another directory of the repository that it begins with. */
+  /** The state of another directory of the repository to start with. */
   copyOf?: CopyOf | undefined;
 }
 
 export interface CopyOf {
-  /** The other directory's top. */
+  /** The top of the other directory's tree. */
   root: string;
-  /** What was checked out there. */
+  /** The commit that was checked out there. */
   head: string;
   /** All files, committed or not, as a tree. */
   tree: string;
-  /** Where the other began; null: as a new one does. */
+  /** The base commit of the other; null: as for a new workspace. */
   baseCommit: string | null;
-  /** What is not in the tree. */
+  /** Files that are not in the tree. */
   leftOut: readonly LeftOut[];
 }
 
 interface Created {
   record: WorkspaceRecord;
-  /** Untracked files that it got. */
+  /** Untracked files that were copied into it. */
   copied: readonly string[];
 }
 
-/** How much of a set-up that failed is told at once. */
+/** Lines of a failed set-up's log in the error. */
 const TOLD_LINES = 15;
 
-/** Worktrees asked at once: each is a process that reads many files. */
+/** Worktrees read at once: each is a process that reads many files. */
 const AT_ONCE = 4;
 
 const NOT_A_REPOSITORY = "not a git repository: sessions work in the directory itself, without a branch and without merging";
@@ -89,7 +89,7 @@ export class Workspaces {
   readonly queries: WorkspaceQueries;
   readonly ports: PortRanges;
   readonly trusted: TrustedProjects;
-  /** Names of those being made. */
+  /** Names of workspaces being created. */
   readonly #making = new Set<string>();
   readonly #ending = new AbortController();
 
@@ -101,18 +101,18 @@ export class Workspaces {
     this.ports = new PortRanges(() => options.queries.list());
   }
 
-  /** Returns when it can be worked in, its set-up done. Throws `setup_failed` when that failed; the workspace is there nevertheless. */
+  /** Returns when the workspace is ready and its set-up done. Throws `setup_failed` if the set-up failed; the workspace still exists. */
   async create(request: CreateRequest, actor: Principal): Promise<WorkspaceRecord> {
     return (await this.#create(request, actor)).record;
   }
 
-  /** As `create`, and what the new one is like. */
+  /** Like `create`, but returns the view of the new workspace. */
   async createAndView(request: CreateRequest, actor: Principal): Promise<Workspace> {
     const { record, copied } = await this.#create(request, actor);
     return this.view(record, record.setup === null ? copied : undefined);
   }
 
-  /** What an earlier daemon has made for a session of theirs, and did not live to start that in it. */
+  /** Returns the workspace that an earlier daemon made for this owner's session but never started the session in. */
   madeFor(session: SessionId, owner: Principal): WorkspaceRecord | undefined {
     const made = this.queries.get(session as string as WorkspaceId);
     if (made?.owner !== owner || made.removedAt !== null) return undefined;
@@ -125,7 +125,7 @@ export class Workspaces {
     return isFree ? wanted : newWorkspaceId();
   }
 
-  /** Throws what `create` would be refused for, and makes nothing. `branch`: which it would be on. */
+  /** Throws the errors of `create` without creating anything. `branch`: the branch it would be on. */
   async check(request: CreateRequest): Promise<{ repository: string | null; branch: string | null }> {
     const name = this.#freeName(request.name);
     const { repository, project } = await this.checkTrust(request);
@@ -134,7 +134,7 @@ export class Workspaces {
     return { repository: null, branch: null };
   }
 
-  /** The project as it was checked: nothing of it is read again before it is done. */
+  /** Returns the project as checked. It must not be read again before its actions run. */
   async checkTrust({ cwd, env, setup }: Pick<CreateRequest, "cwd" | "env" | "setup">) {
     const repository = await findRepository(cwd, env);
     const place = placeOf(repository, cwd);
@@ -195,7 +195,7 @@ export class Workspaces {
     const umask = umaskOf({ env });
     writeFiles(this.directoryOf(id), { ...spec, owner: actor, createdAt: new Date().toISOString(), making: true, umask });
     try {
-      // Of a large repository each takes a while, and none needs another.
+      // In a large repository each takes a while, and they are independent.
       const [lfs, left, untracked] = await Promise.all([
         addWorktree(repository, { path, name, beginning, env }),
         copyOf ? notCopied(copyOf.leftOut) : leftBehind(repository, beginning.base),
@@ -248,7 +248,7 @@ export class Workspaces {
     try {
       markReady(this.directoryOf(spec.id), spec);
     } catch (error) {
-      // The journal has it: a full disk must not take away what is recorded.
+      // The journal has the workspace: a full disk must not undo it.
       log(`workspace ${spec.id}: ${describe(error)}`);
     }
     return this.queries.resolve(spec.id);
@@ -273,7 +273,7 @@ export class Workspaces {
     return end;
   }
 
-  /** With what git says of each now. */
+  /** Includes git's current state of each workspace. */
   async list(filter: { all?: boolean; repo?: string | undefined } = {}): Promise<Workspace[]> {
     const wanted = filter.repo === undefined ? undefined : ((await findRepository(filter.repo))?.path ?? filter.repo);
     const records = this.queries
@@ -290,7 +290,7 @@ export class Workspaces {
     return this.view(this.queries.resolve(ref, { all: true }));
   }
 
-  /** `only`: nothing else in it can have changed. */
+  /** `only`: the only paths that can have changed. */
   async view(record: WorkspaceRecord, only?: readonly string[]): Promise<Workspace> {
     const { mergedTip, mergedCommit, conflicts, setup, ...rest } = record;
     const state = await stateOf(record, only);
@@ -306,17 +306,17 @@ export class Workspaces {
     };
   }
 
-  /** What its sessions and its set-up get to know of it. */
+  /** Environment variables for its sessions and its set-up. */
   environmentOf({ id, portBase, repo }: WorkspaceSpec): Record<string, string> {
     return { HOLDFAST_WORKSPACE: id, HOLDFAST_PORT_BASE: String(portBase), ...(repo === null ? {} : { HOLDFAST_REPO: repo }) };
   }
 
-  /** What a command of a person's gets there. */
+  /** The environment of a person's command in the workspace. */
   commandEnvironment(spec: WorkspaceSpec, env: Environment): Record<string, string> {
     return { ...ownEnvironment(env), ...this.environmentOf(spec) };
   }
 
-  /** Where a session begins that was asked for in `cwd`: the same place in the workspace, if it is there. */
+  /** Returns the start directory of a session requested in `cwd`: the same place in the workspace, if it exists. */
   placeIn(record: WorkspaceRecord, from: { cwd: string; tree: string | null }): string {
     if (record.kind === "plain" || from.tree === null) return record.path;
     const below = relative(from.tree, from.cwd);
@@ -328,7 +328,7 @@ export class Workspaces {
     return join(this.#home.workspaces, id);
   }
 
-  /** Nothing was done in it: it goes without a trace, as the session it was made for never began. */
+  /** Removes an unused workspace without recovery data, because its session never started. */
   async discardNew(record: WorkspaceRecord, actor: Principal): Promise<void> {
     this.#journal.append({
       type: "workspace.removed",
@@ -339,7 +339,7 @@ export class Workspaces {
     await this.#takeAway(record);
   }
 
-  /** At the start of a daemon: what the last one left half done. `restored`: the journal may have lost what it knew. */
+  /** Completes what the last daemon left unfinished. Called at the daemon's start. `restored`: the journal may have lost workspaces. */
   async begin({ restored }: { restored: boolean }): Promise<void> {
     mkdirSync(this.#home.workspaces, { recursive: true, mode: 0o700 });
     for (const id of workspacesOnDisk(this.#home.workspaces)) {
@@ -378,7 +378,7 @@ export class Workspaces {
   }
 }
 
-/** What the worktree that is asked for would begin from; throws what it would be refused for. */
+/** Plans the start of the requested worktree; throws if it would be refused. */
 function beginningOf(
   { branch, base, tournament, copyOf, env }: CreateRequest,
   { name, repository, project }: { name: string; repository: Repository; project: Project },
@@ -398,13 +398,13 @@ function repositoryName({ path, bare }: Repository): string {
   return name.replace(/[^\p{L}\p{N}._-]/gu, "-");
 }
 
-/** Its Working Context; what is in the way of it is only noted. */
+/** Creates the Working Context. A failure becomes a note. */
 function layOut(path: string, { context = true, about, copyOf, env }: CreateRequest, project: Project): string[] {
   const trouble = context && project.context ? tryContext(path, { about, copyOf: copyOf?.root, umask: umaskIn(path, env) }) : null;
   return trouble === null ? [] : [trouble];
 }
 
-/** What was committed stays so, and what was not is a change here too. */
+/** Keeps commits committed, and uncommitted changes uncommitted. */
 async function layFiles(path: string, { tree, head }: CopyOf, env: Environment): Promise<void> {
   await orWithoutFilters(path, env, async (settings) => {
     const quiet = [...QUIET_SETTINGS, ...settings, "read-tree"];
@@ -419,7 +419,7 @@ function notCopied(leftOut: readonly LeftOut[]): string[] {
   return leftOut.map(({ path, why }) => `not copied: ${path} (${WHY[why]})`);
 }
 
-/** Uncommitted changes stay where they are: whoever expects them in the new worktree should know. */
+/** Notes uncommitted changes of the source tree, which are not in the new worktree. */
 async function leftBehind({ tree }: Repository, base: string): Promise<string[]> {
   if (tree === null) return [];
   const { code, stdout } = await tryGit(tree, ["status", "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=dirty"]);
@@ -429,17 +429,17 @@ async function leftBehind({ tree }: Repository, base: string): Promise<string[]>
     : [`${counted(count, "uncommitted change")} of ${tree} ${count === 1 ? "is" : "are"} not in it: it starts from ${base}`];
 }
 
-/** Somebody has committed or left a file in one that was never finished. */
+/** True if an unfinished workspace has commits or files of its own. */
 async function isUsed(spec: WorkspaceFile): Promise<boolean> {
   if (spec.kind === "plain" || !existsSync(spec.path)) return false;
   const head = await tryGit(spec.path, ["rev-parse", "--verify", "--quiet", "HEAD"]);
   const files = await changedFiles(spec.path);
-  // A checkout that was cut short lacks files: that is nobody's work.
+  // An interrupted checkout lacks files, which is nobody's work.
   const isWork = files === undefined || files.some((file) => !/^(?: D|D |\?\? )/.test(file));
   return isWork || (head.code === 0 && spec.ownBranch && head.stdout.trim() !== spec.baseCommit);
 }
 
-/** A person's, without what belongs to their own session or terminal. */
+/** The person's environment, without variables of their own session or terminal. */
 function ownEnvironment(env: Environment): Record<string, string> {
   const kept = Object.entries(env).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && !/^(HOLDFAST_|TMUX)/.test(entry[0]),

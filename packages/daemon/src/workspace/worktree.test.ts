@@ -4,7 +4,7 @@ import { findRepository, listTrees } from "./repository.ts";
 import { ScratchRepository } from "./scratch-repository.ts";
 import { addWorktree, planBeginning, undoAdd } from "./worktree.ts";
 
-test("worktrees of one repository are made at once, and listed meanwhile: git fails on one that is half made", async () => {
+test("worktrees of one repository can be created and listed concurrently, though git fails on a half-made one", async () => {
   using scratch = new ScratchRepository();
   const { env } = scratch;
   const repository = await findRepository(scratch.path, env);
@@ -20,7 +20,7 @@ test("worktrees of one repository are made at once, and listed meanwhile: git fa
   }
 });
 
-test("a start that failed takes its own branch away, and never one with commits that somebody made under that name meanwhile", async () => {
+test("a failed creation removes its own branch, but never one with commits made under that name meanwhile", async () => {
   using scratch = new ScratchRepository();
   const { env } = scratch;
   const repository = await findRepository(scratch.path, env);

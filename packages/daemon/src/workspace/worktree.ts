@@ -1,4 +1,4 @@
-/** Makes a git worktree on a branch of its own. Everything that can be refused is refused before anything is written. */
+/** Creates a git worktree on its own branch. Every refusal happens before anything is written. */
 import { join } from "node:path";
 import { HoldfastError } from "@holdfast/contract";
 import { readOrdinaryFile } from "@holdfast/platform";
@@ -8,22 +8,22 @@ import { commitOf, commitsOf, isHalfMade, listTrees, onceWhole, type Repository 
 
 export interface Beginning {
   branch: string;
-  /** Whether there is no such branch yet. */
+  /** True if the branch does not exist yet. */
   isNew: boolean;
   /** A branch by name, or a commit. */
   base: string;
   baseCommit: string;
-  /** Where the new branch begins, if not there. */
+  /** Start of the new branch, if not `baseCommit`. */
   from?: string;
 }
 
-/** What a worktree would begin from. Throws `repository_unusable`. */
+/** Plans the branch and base of a worktree. Throws `repository_unusable`. */
 export async function planBeginning(
   repository: Repository,
   wanted: {
     branch?: string | undefined;
     base?: string | undefined;
-    /** The base as it was: another has begun there. */
+    /** The base's earlier commit, where another workspace started. */
     at?: string | undefined;
     name: string;
     env?: Environment | undefined;
@@ -42,14 +42,14 @@ export async function planBeginning(
   const isNew = (await refs(`refs/heads/${branch}`)) === undefined;
   if (isNew) await checkRoom(directory, { branch, refs, env });
   else await checkUnused(directory, branch, env);
-  // A branch that is there already, or on a remote, begins where it is.
+  // An existing branch, local or remote, starts at its own commit.
   return { branch, isNew, base: isBranch(named) ? shortName(named) : baseCommit, baseCommit };
 }
 
-/** What a name means; undefined: nothing. */
+/** Resolves a name to a commit, or undefined. */
 type Refs = (name: string) => Promise<string | undefined>;
 
-/** What will surely be asked is, in one process. */
+/** Resolves the names that are needed in every case with one process. */
 async function lookUp(directory: string, names: readonly string[], env: Environment | undefined): Promise<Refs> {
   const commits = await commitsOf(directory, names, { env });
   const known = new Set(names);
@@ -64,11 +64,11 @@ export async function addWorktree(
   const directory = repository.tree ?? repository.path;
   const remote = isNew && begins === undefined ? await remoteBranch(directory, branch, where.env) : undefined;
   const from = isNew ? ["-b", branch, where.path, begins ?? remote ?? baseCommit] : [where.path, branch];
-  // Locked: neither `git worktree prune` nor a slip removes it.
+  // Locked, so that neither `git worktree prune` nor a mistake removes it.
   const lock = ["--lock", "--reason", lockReason(where.name)];
-  // Git takes either only with a new branch.
+  // Git accepts either option only with a new branch.
   const track = isNew ? [remote === undefined ? "--no-track" : "--track"] : [];
-  // The files come after it: git reads the repository's own configuration here, and would run the filters that it names.
+  // Files are checked out later: this command uses the repository's own configuration, and would run the filters it names.
   const args = ["worktree", "add", "--quiet", "--no-checkout", ...track, ...lock, ...from];
   const added = await onceWhole(async () => {
     const result = await tryGit(directory, args, { env: where.env, direct: true });
@@ -90,7 +90,7 @@ export function lockReason(name: string): string {
   return `a workspace of Holdfast; to remove it: holdfast workspace rm ${name}`;
 }
 
-/** What a failed start leaves behind; also of one that a death cut short. */
+/** Removes the remains of a failed or interrupted creation. */
 export async function undoAdd(
   directory: string,
   { path, beginning, env }: { path: string; beginning: Omit<Beginning, "base">; env?: Environment | undefined },
@@ -100,7 +100,7 @@ export async function undoAdd(
     await tryGit(directory, ["branch", "-D", "--quiet", beginning.branch], { env, direct: true });
 }
 
-/** A branch of that name may be somebody else's, made at the same moment: it goes only where no commit goes with it. */
+/** Another process may have created the branch at the same moment: it is removed only if no commit is lost. */
 async function holdsNothing(directory: string, { branch, baseCommit }: Omit<Beginning, "base">, env?: Environment): Promise<boolean> {
   const tip = await commitOf(directory, `refs/heads/${branch}`, env);
   if (tip === undefined || tip === baseCommit) return tip !== undefined;
@@ -114,7 +114,7 @@ async function checkedOut(directory: string, env: Environment | undefined): Prom
   return code === 0 ? stdout.trim() : "HEAD";
 }
 
-/** `main` is a branch before it is a tag; `origin/main` one of a remote. */
+/** `main` means a branch before a tag; `origin/main` a remote's branch. */
 function branchNames(name: string): string[] {
   return [name, `refs/heads/${name}`, `refs/remotes/${name}`].filter(isBranch);
 }
@@ -132,13 +132,13 @@ function shortName(full: string): string {
   return full.replace(/^refs\/(heads|remotes)\//, "");
 }
 
-/** All that are looked at where nothing is in the way. */
+/** The names that are checked if nothing is in the way. */
 function wantedNames({ branch, name }: { branch?: string | undefined; name: string }): string[] {
   if (branch === undefined) return ["refs/heads/holdfast", `refs/heads/${ownBranch(name)}`];
   return [...above(branch), branch].map((each) => `refs/heads/${each}`);
 }
 
-/** `holdfast/NAME`; where a branch is in the way of the directory, or has that name, another. */
+/** Returns `holdfast/NAME`, or a variant if a branch named `holdfast` or that name exists. */
 async function freeBranch(refs: Refs, name: string): Promise<string> {
   const isBlocked = (await refs("refs/heads/holdfast")) !== undefined;
   const wanted = isBlocked ? ownBranch(name).replace("/", "-") : ownBranch(name);
@@ -182,7 +182,7 @@ async function checkUnused(directory: string, branch: string, env: Environment |
     );
 }
 
-/** The branch of a remote that has the same name: then that is meant. */
+/** Returns the remote branch of the same name, which is then tracked. */
 async function remoteBranch(directory: string, branch: string, env: Environment | undefined): Promise<string | undefined> {
   const text = await git(directory, ["for-each-ref", "--format=%(refname)", `refs/remotes/*/${branch}`], { env });
   const found = text.split("\n").filter(Boolean);
@@ -197,7 +197,7 @@ async function noSuchBase(directory: string, base: string | undefined, env: Envi
   return unusable(`there is no branch or commit ${JSON.stringify(base)}`, "list branches: git branch --all");
 }
 
-/** Large files as pointers are a surprise to whoever opens one. */
+/** Warns that files are LFS pointers instead of their content. */
 async function lfsNotes(tree: string, env: Environment | undefined, why?: string): Promise<string[]> {
   const attributes = parts(await git(tree, ["ls-files", "-z", "--", ":(glob)**/.gitattributes"], { env }));
   if (!attributes.some((file) => hasLfs(join(tree, file)))) return [];
@@ -237,7 +237,7 @@ function hasLfs(attributes: string): boolean {
   try {
     return readOrdinaryFile(attributes).includes("filter=lfs");
   } catch {
-    // Of a sparse checkout, or a link to nowhere.
+    // Missing in a sparse checkout, or a dangling link.
     return false;
   }
 }

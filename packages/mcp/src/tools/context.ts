@@ -1,4 +1,4 @@
-/** The Working Context that travels from one agent to the next, and how far somebody is. */
+/** The Working Context, which passes from one agent to the next, and progress reports. */
 import { LONGEST_CONTEXT } from "@holdfast/contract/context";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { CONTEXT_FILES } from "@holdfast/contract/status";
@@ -9,7 +9,7 @@ import { say, tool } from "../tool.ts";
 
 const of = say(z.optional(z.string()), "a session or a workspace; default: yours");
 
-/** How often a line is added anew to a file that somebody else changes at the same moment. */
+/** Attempts to append to a file that others change at the same time. */
 const MOST_TRIES = 5;
 
 export const CONTEXT_TOOLS = [

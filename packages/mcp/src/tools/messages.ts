@@ -1,4 +1,4 @@
-/** What agents say to each other and to people. */
+/** Messages between agents, and to people. */
 import { newSessionId } from "@holdfast/contract/ids";
 import { type GroupMessage, LONGEST_EXPIRY_MS, LONGEST_MESSAGE, type Message } from "@holdfast/contract/message";
 import { surely } from "@holdfast/sdk/follow";
@@ -7,7 +7,7 @@ import * as z from "zod/mini";
 import { type Call, patience, say, tool } from "../tool.ts";
 import { group } from "./groups.ts";
 
-/** A daemon answers a wait of this length by itself; then it is asked again. */
+/** Longest wait of a single request; the client then repeats it. */
 const ONE_WAIT_MS = 20_000;
 
 export const MESSAGE_TOOLS = [
@@ -27,7 +27,7 @@ export const MESSAGE_TOOLS = [
       wait_ms: patience(0, "how long to wait for the reply"),
     }),
     async run({ to, text, steer, reply_to: replyTo, expires_ms: expiresMs, wait_ms: waitMs }, call) {
-      // With an id of its own, what is sent again because the daemon died is the same message.
+      // The id makes a request that is repeated after a daemon crash refer to the same message.
       const said = {
         id: newSessionId() as string,
         text,
@@ -41,7 +41,7 @@ export const MESSAGE_TOOLS = [
       const [, role, path = ""] = /^(group|coordinator):(.+)$/.exec(to) ?? [];
       if (role !== undefined) {
         const body = { ...said, steer, role: role === "group" ? ("member" as const) : ("coordinator" as const) };
-        // Sent again under its id it is the same message, and tells how far it has come.
+        // A repeated request with the same id returns the same message, with its current state.
         const send = () => surely(() => call.client.call("sendToGroup", { params: { group: path }, body }, call.signal), call.signal);
         return allAnswered(send, waitMs, call);
       }
@@ -63,7 +63,7 @@ export const MESSAGE_TOOLS = [
       const read = newSessionId() as string;
       for (;;) {
         const left = Math.max(0, Math.min(ONE_WAIT_MS, Math.ceil(deadline - performance.now())));
-        // Asked again with the same id, it gets what it was given before.
+        // A repeated request with the same id returns the same messages.
         const ask = () => client.call("readMessages", { body: { read, limit, waitMs: left } }, signal);
         const { messages, more } = await surely(ask, signal);
         if (messages.length > 0 || performance.now() >= deadline) return { messages: messages.map(received), more };
@@ -81,7 +81,7 @@ export const MESSAGE_TOOLS = [
   }),
 ];
 
-/** Once each copy was answered or can come no further, or the time is over. */
+/** Returns when each copy was answered or makes no more progress, or when the time is over. */
 async function allAnswered(send: () => Promise<GroupMessage>, waitMs: number, call: Call): Promise<GroupMessage> {
   const deadline = performance.now() + waitMs;
   const sent = await send();
@@ -92,7 +92,7 @@ async function allAnswered(send: () => Promise<GroupMessage>, waitMs: number, ca
   return waitMs === 0 ? sent : send();
 }
 
-/** Once it was answered, can come no further, or the time is over. */
+/** Returns when the message was answered or makes no more progress, or when the time is over. */
 async function answered(sent: Message, waitMs: number, { client, signal, tell }: Call): Promise<Message> {
   const deadline = performance.now() + waitMs;
   let message = sent;

@@ -1,4 +1,4 @@
-/** A running session's events or output, at a rate that its reader can take; what is beyond that is counted and left out. */
+/** Events or output of a running session at a limited rate; items above the rate are dropped and counted. */
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session";
 import type { HoldfastClient } from "@holdfast/sdk/client";
@@ -10,7 +10,7 @@ import { isPassing } from "../waiting.ts";
 
 const AGAIN_MS = 200;
 
-/** One thing that happened, and from where to go on after it; the first says only where it begins. */
+/** One item, with the cursor after it. The first item only has the starting cursor. */
 interface Item {
   what?: unknown;
   after: string;
@@ -59,7 +59,7 @@ export const MONITOR_TOOLS = [
   }),
 ];
 
-/** Undefined: it is a group. */
+/** Undefined for a group. */
 async function watched(
   client: HoldfastClient,
   { name, group, source }: { name: string | undefined; group: string | undefined; source: "events" | "output" },
@@ -77,7 +77,7 @@ interface Watch {
   after: string | undefined;
 }
 
-/** Without a cursor from now on. A daemon that goes is followed by another, which goes on behind the last one that was seen. */
+/** Starts now unless there is a cursor. After a daemon restart it continues after the last event seen. */
 async function* eventsOf(client: HoldfastClient, { ref, group, types, over, after: from }: Watch): AsyncGenerator<Item> {
   const whose = group === undefined ? { session: ref } : { group };
   let after = from ?? (await client.call("listSessions", { query: group === undefined ? { names: [ref] } : {} })).cursor;
@@ -104,7 +104,7 @@ async function* entriesOf(client: HoldfastClient, { ref, over, after: from }: Wa
   });
 }
 
-/** Its cursor is the number of the bytes so far. */
+/** The cursor is the number of bytes so far. */
 async function* printedBy(client: HoldfastClient, { ref, over, after }: Watch, why: { value: string }): AsyncGenerator<Item> {
   const { bytes, begins } = await client.call("getRecording", { params: { ref } });
   let from = Math.max(begins, after === undefined ? bytes : Number(after) || 0);
@@ -120,7 +120,7 @@ async function* printedBy(client: HoldfastClient, { ref, over, after }: Watch, w
   });
 }
 
-/** Until it has ended by itself, or nobody wants more. */
+/** Repeats until the source ends or the caller wants no more. */
 async function* again(over: AbortSignal, source: () => AsyncGenerator<Item, "end" | "go on">): AsyncGenerator<Item> {
   while (!over.aborted) {
     try {

@@ -1,4 +1,4 @@
-/** What an agent asks of people, and what a parent decides for its children. */
+/** Requests of an agent to people, and a parent's answers to its children. */
 import type { Approval } from "@holdfast/contract/approval";
 import { ApprovalRequest } from "@holdfast/contract/approval-endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
@@ -8,7 +8,7 @@ import { meant } from "../self.ts";
 import { type Call, patience, say, tool, USUAL_WAIT_MS } from "../tool.ts";
 import { isPassing } from "../waiting.ts";
 
-/** The daemon answers a wait of this length by itself; then it is asked again, and the caller hears that it still waits. */
+/** Longest wait of a single request. The client then repeats it and reports that it still waits. */
 const ONE_WAIT_MS = 10_000;
 const AGAIN_MS = 200;
 
@@ -61,7 +61,8 @@ export const PEOPLE_TOOLS = [
     }),
     async run({ id, decision, reason, digest }, { client, self, signal }) {
       const { actor } = await self();
-      // An agent that was started elsewhere has its user's rights, but not its user's judgement. A token of that scope is made for this very thing.
+      // An agent that was started outside Holdfast has its user's rights but must not decide for its user. A token with the approver scope is made
+      // for that.
       if (actor.startsWith("user:"))
         throw new HoldfastError("forbidden", "an agent cannot answer approvals for its user", {
           hint: "a person answers with: holdfast approvals; a session answers for its children; a program needs its own token: holdfast token create --scope approver",
@@ -78,14 +79,14 @@ interface Asking {
   request: Omit<ApprovalRequest, "session"> | undefined;
 }
 
-/** A call that is cancelled takes back what it asked; one whose time is over leaves it in the inbox. */
+/** A cancelled call withdraws its request; after a timeout the request stays in the inbox. */
 async function asked({ id, waitMs, request }: Asking, { client, self, signal, tell }: Call): Promise<object> {
   if (id === undefined && request === undefined) throw new HoldfastError("usage", "pass a question, or the id of an earlier request");
   const deadline = performance.now() + waitMs;
   const session = id === undefined ? meant(undefined, await self()) : undefined;
   let approval =
     id === undefined && request
-      ? // Not broken off by the signal: what the daemon has written down must be known, so that it can be taken back.
+      ? // Without the signal: a request that the daemon has recorded must be known, so that it can be withdrawn.
         await client.call("requestApproval", { body: { ...request, session } })
       : await client.call("getApproval", { params: { id: id ?? "" } }, signal);
   const { id: own } = approval;

@@ -1,4 +1,4 @@
-/** Sessions: starting, finding and ending them. `agent` in the names of these tools means a session, shells included. */
+/** Tools that start, find and stop sessions. `agent` in their names means a session, including shells. */
 import { HoldfastError } from "@holdfast/contract/errors";
 import { newSessionId } from "@holdfast/contract/ids";
 import { StatusSchema } from "@holdfast/contract/session";
@@ -38,7 +38,7 @@ export const SESSION_TOOLS = [
     }),
     async run({ agent = "", kind, worktree, ...more }, { client, place, signal }) {
       const body = { ...(await place()), ...more, agent, ...(worktree ? { worktree: { setup: true } } : {}) };
-      // With an id of its own, what is asked again because the daemon died is the same session.
+      // The id makes a request that is repeated after a daemon crash refer to the same session.
       const id = newSessionId();
       const start = (chat: boolean) => surely(() => client.call("spawn", { body: { ...body, id, chat } }, signal), signal);
       const session = await start(kind !== "terminal").catch((error: unknown) => {
@@ -102,7 +102,7 @@ async function startableHere(client: HoldfastClient): Promise<object> {
   };
 }
 
-/** What nobody knows is null. */
+/** Null if the reply is not known. */
 async function lastReply(client: HoldfastClient, ref: string): Promise<string | null> {
   try {
     const { reply } = await client.call("getLastReply", { params: { ref } });

@@ -1,4 +1,4 @@
-/** Values that the members of a group share, and change without losing each other's changes. */
+/** Shared values of a group, which members can change without losing each other's changes. */
 import * as z from "zod/mini";
 import { patience, say, tool, USUAL_WAIT_MS } from "../tool.ts";
 import { isPassing } from "../waiting.ts";
@@ -10,7 +10,7 @@ const ifRevision = say(
   "write only if the value has this revision (0: does not exist); otherwise refused with the current value",
 );
 
-/** The daemon answers a wait of this length by itself; then it is asked again. */
+/** Longest wait of a single request; the client then repeats it. */
 const ONE_WAIT_MS = 10_000;
 const AGAIN_MS = 200;
 

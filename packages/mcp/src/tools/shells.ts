@@ -1,4 +1,4 @@
-/** Commands in the background: sessions like all others, whose output is read by offset. */
+/** Commands in the background. They are ordinary sessions whose output is read by offset. */
 import { newSessionId } from "@holdfast/contract/ids";
 import { SpawnRequest } from "@holdfast/contract/spawn-request";
 import type { HoldfastClient } from "@holdfast/sdk/client";
@@ -8,11 +8,11 @@ import { plainText, unfinished } from "../lines.ts";
 import { patience, say, sessionRef, tool } from "../tool.ts";
 import { eventually } from "../waiting.ts";
 
-/** As much as a model reads at once. */
+/** A size that a model can read at once. */
 const USUAL_BYTES = 30_000;
 const MOST_BYTES = 1_000_000;
 
-/** What comes within this time of something is read with it. */
+/** Output that follows within this time is returned together. */
 const MORE_MS = 100;
 
 export const SHELL_TOOLS = [
@@ -28,7 +28,7 @@ export const SHELL_TOOLS = [
     }),
     async run({ command, name, cwd, wait_ms: waitMs }, { client, place, signal, tell }) {
       const body = {
-        // What is asked again because the daemon died is the same session.
+        // The id makes a request that is repeated after a daemon crash refer to the same session.
         id: newSessionId(),
         ...(await place()),
         agent: "shell",
@@ -97,7 +97,7 @@ export async function outputOf(client: HoldfastClient, { ref, from: asked, waitM
   };
 }
 
-/** Up to `most`; with a time to wait, until something came and a moment more. */
+/** Reads up to `most` bytes. With a wait, returns shortly after the first output. */
 async function read(client: HoldfastClient, { ref, from, waitMs, most, signal }: Reading): Promise<Uint8Array> {
   const enough = new AbortController();
   const follow = waitMs > 0;

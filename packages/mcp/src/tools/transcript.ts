@@ -1,4 +1,4 @@
-/** What a session has said and done so far: an agent whose context was cut reads here what it no longer has. */
+/** The transcript of a session, for an agent that has lost part of its context. */
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { HoldfastClient } from "@holdfast/sdk/client";
 import * as z from "zod/mini";
@@ -9,7 +9,7 @@ import { outputOf } from "./shells.ts";
 const USUAL_BYTES = 30_000;
 const MOST_BYTES = 200_000;
 
-/** Of one that is longer than all that was asked for. */
+/** Longest text in an entry that exceeds the requested size. */
 const LONGEST_TEXT = 2000;
 const PAGE = 200;
 
@@ -78,7 +78,7 @@ async function conversation(client: HoldfastClient, { ref, after, turns, most }:
   return { source: "transcript", entries: shown, next: cursor, more };
 }
 
-/** With each text in it cut. */
+/** A copy with every text shortened. */
 function shortened(value: unknown): unknown {
   if (typeof value === "string")
     return value.length > LONGEST_TEXT ? `${value.slice(0, LONGEST_TEXT)}… (${value.length} characters)` : value;

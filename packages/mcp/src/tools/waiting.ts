@@ -1,4 +1,4 @@
-/** Waiting for what others do. */
+/** Waiting for other sessions. */
 import type { Session } from "@holdfast/contract/session";
 import { hasEnded } from "@holdfast/contract/status";
 import type { HoldfastClient } from "@holdfast/sdk/client";
@@ -10,7 +10,7 @@ import { eventually, type Look } from "../waiting.ts";
 const UNTIL = ["settled", "idle", "waiting", "ended"] as const;
 type Until = (typeof UNTIL)[number];
 
-/** What may change whether it is so. */
+/** Events after which the condition is checked again. */
 const CHANGES = [
   "session.status_changed",
   "session.started",
@@ -24,10 +24,10 @@ const CHANGES = [
   "message.settled",
 ];
 
-/** Who waits with a progress token hears this often that it is still waited for: their client's own time-out begins anew. */
+/** Interval of progress reports, which restart the time-out of clients that passed a progress token. */
 const ALIVE_MS = 10_000;
 
-/** An agent that was given its first prompt on its command line shows an idle screen before it begins. */
+/** An agent with a first prompt on its command line shows an idle screen before it begins. */
 const BEGINS_MS = 30_000;
 
 export const WAITING_TOOLS = [
@@ -77,7 +77,7 @@ async function isThere(client: HoldfastClient, session: Session, until: Until): 
   return status === "idle" && !(await isToldMore(client, session));
 }
 
-/** It rests, but something that was said to it is on its way: it is not done. */
+/** True if the idle session is about to receive a message, and so is not done. */
 async function isToldMore(client: HoldfastClient, session: Session): Promise<boolean> {
   const isBeginning = session.turns === 0 && session.objective !== null && session.kind === "terminal";
   if (isBeginning && Date.now() - Date.parse(session.createdAt) < BEGINS_MS) return true;

@@ -8,7 +8,7 @@ import { gitCommand } from "./command.ts";
 test("git does not start with an unreadable repository configuration (mend 3)", async () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-git-"));
   execFileSync("git", ["init", "--quiet", directory.path]);
-  // Whoever mends the file right after this look has a program run by whatever is started without a view.
+  // If git started without a view, somebody could repair the file right after the check, and git would run its programs.
   appendFileSync(join(directory.path, ".git/config"), "[filter");
   const command = await gitCommand(directory.path, ["status"]);
   expect(command).toMatchObject({ code: 128, stdout: "" });

@@ -1,8 +1,8 @@
 /**
- * How git is started, for every process of ours: the one place that does. It asks nothing (no terminal), takes no lock it does not need (an agent's
- * own git must not find one), speaks English, and sees nothing of a repository that happens to be in the environment. Where the repository is, is
- * fixed (place.ts), and of its configuration git sees the harmless part (view.ts): no program that a repository names is run, and no hook. Filters,
- * drivers and helpers of the user's global configuration are.
+ * The only place that starts git. Git asks nothing (no terminal), takes no optional locks (they would disturb an agent's own git), prints English,
+ * and ignores repository variables in the environment. The repository's location is fixed (place.ts), and git sees only the harmless part of its
+ * configuration (view.ts): no program or hook that a repository names is run. Filters, drivers and helpers of the user's global configuration are
+ * run.
  */
 import { statSync } from "node:fs";
 import { isAbsolute } from "node:path";
@@ -17,20 +17,20 @@ import { type GitView, viewOf } from "./view.ts";
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface GitOptions {
-  /** The caller's: whose name, keys and configuration count. The process's own without it. */
+  /** Environment of the caller, which provides name, keys and configuration. By default the environment of this process. */
   env?: Environment | undefined;
-  /** On top, for this one command: `GIT_INDEX_FILE` and the like. */
+  /** Additional variables for this command, such as `GIT_INDEX_FILE`. */
   with?: Readonly<Record<string, string>>;
   input?: string | Uint8Array;
-  /** Of what it prints. `latin1` keeps every byte: file names need not be UTF-8. */
+  /** Encoding of the output. `latin1` keeps every byte: file names need not be UTF-8. */
   encoding?: BufferEncoding;
   signal?: AbortSignal;
   /**
-   * Works on the repository's own configuration or on its list of worktrees, and so not through a view. Only for commands that neither look at files
-   * of a working tree nor talk to another repository: those would run what the configuration names.
+   * Use the repository's own configuration and list of worktrees instead of a view. Only for commands that neither read files of a working tree nor
+   * talk to another repository: those would run programs that the configuration names.
    */
   direct?: boolean;
-  /** The hooks of the user's global configuration are run. */
+  /** Run the hooks of the user's global configuration. */
   hooks?: boolean;
 }
 
@@ -46,16 +46,19 @@ export interface GitCommand {
   env: Record<string, string>;
 }
 
-/** Carries a caller's umask beside their environment: what git makes in their directories is made as they would make it. */
+/** Carries a caller's umask in the environment, so that git creates files with the permissions the caller expects. */
 export const UMASK_VARIABLE = "HOLDFAST_UMASK";
 
 const USUAL_UMASK = 0o022;
 
-/** Of a repository somebody else is in: a hook's, a rebase's. What only says who and how (`GIT_AUTHOR_NAME`, `GIT_SSH_COMMAND`) stays. */
+/**
+ * Variables of another repository, as from a hook or a rebase. Variables for identity and transport (`GIT_AUTHOR_NAME`, `GIT_SSH_COMMAND`) are passed
+ * on.
+ */
 const NOT_PASSED =
   /^GIT_(?:DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE|PREFIX|CEILING_DIRECTORIES|QUARANTINE_PATH|INTERNAL_.*|TRACE.*|EDITOR|SEQUENCE_EDITOR|LITERAL_PATHSPECS|GLOB_PATHSPECS|NOGLOB_PATHSPECS|ICASE_PATHSPECS|REFLOG_ACTION|OPTIONAL_LOCKS|CONFIG|ATTR_SOURCE|SHALLOW_FILE|GRAFT_FILE|REPLACE_REF_BASE|IMPLICIT_WORK_TREE|EXTERNAL_DIFF|PAGER)$/;
 
-/** Whatever any configuration says: no other process is started in the background, and none in a submodule, which has a configuration of its own. */
+/** Override any configuration: git starts no background process, and none in a submodule, which has its own configuration. */
 const SETTINGS = [
   ...["core.fsmonitor=false", "core.alternateRefsCommand=true", "gc.auto=0", "maintenance.auto=false", "receive.autogc=false"],
   ...["submodule.recurse=false", "fetch.recurseSubmodules=false", "push.recurseSubmodules=no"],
@@ -63,13 +66,13 @@ const SETTINGS = [
 
 const NO_HOOKS = ["-c", "core.hooksPath=/dev/null"];
 
-/** It reads a few short files. One that it includes may be a pipe. */
+/** Git reads a few short files here, but an included file may be a pipe. */
 const TO_READ = { lookMs: 1000, stalledMs: 5000 };
 
-/** These begin a repository, or need none. */
+/** Commands that create a repository or need none. */
 const WITHOUT_REPOSITORY = /^(clone|init|version)$/;
 
-/** What to run, or how git refuses the directory. */
+/** The command to run, or git's refusal of the directory. */
 export async function gitCommand(directory: string, args: readonly string[], options: GitOptions = {}): Promise<GitCommand | GitResult> {
   const place = placeFor(directory, options);
   const env = gitEnvironment(options);
@@ -82,16 +85,16 @@ export async function gitCommand(directory: string, args: readonly string[], opt
     });
   const verb = args.find((arg, index) => arg !== "-c" && args[index - 1] !== "-c") ?? "";
   if (WITHOUT_REPOSITORY.test(verb)) return command({});
-  // Ours is the only search for a repository: git's own might find another, and believe all of it.
+  // Git must not search for a repository itself: it might find another one and trust its configuration.
   if (!place) return command({ GIT_DIR: "/dev/null" });
   const pipe = pipeAtHand(place);
   if (pipe !== undefined) throw pipeInTheWay(pipe);
   const refusal = await whyRefused(directory, place, options);
   if (refusal) return refusal;
-  // Also where git works without it: one that cannot be read to its end, for a pipe that it includes, ends here.
+  // Also for direct commands: it detects an included pipe, on which git would block.
   const view = await gitView(place, options);
   if (options.direct) return command(environmentOf(place, place.common));
-  // Never by its own configuration instead: whoever breaks it for a moment could name any program in the next.
+  // Never fall back to the repository's own configuration: whoever breaks the view for a moment could then name any program.
   if ("code" in view) return view;
   const named = pipeAmong(view.reads);
   if (named !== undefined) throw pipeInTheWay(named);
@@ -102,14 +105,14 @@ function placeFor(directory: string, options: GitOptions): GitPlace | undefined 
   return options.with?.GIT_DIR === undefined ? placeOf(directory) : placeAt(options.with.GIT_DIR);
 }
 
-/** The keys of the repository's own configuration that git is not shown. */
+/** Keys of the repository's own configuration that are hidden from git. */
 export async function settingsLeftOut(directory: string, options: GitOptions = {}): Promise<readonly string[]> {
   const place = placeOf(directory);
   const view = place && (await gitView(place, options));
   return view && "leftOut" in view ? view.leftOut : [];
 }
 
-/** Reading the configuration starts nothing, whatever is in it. Where git cannot read it: how git says so. */
+/** Reading the configuration starts no program. If git cannot read it, returns git's error. */
 async function gitView(place: GitPlace, { env, signal }: GitOptions): Promise<GitView | GitResult> {
   let refusal: GitResult = { code: 128, stdout: "", stderr: `fatal: not a git repository: '${place.gitDir}'\n` };
   const view = await viewOf(place, async (of) => {
@@ -127,7 +130,7 @@ function environmentOf({ gitDir, tree }: GitPlace, common: string): Record<strin
   return { GIT_DIR: gitDir, ...(common === gitDir ? {} : { GIT_COMMON_DIR: common }), ...(tree === null ? {} : { GIT_WORK_TREE: tree }) };
 }
 
-/** Git does not read what belongs to somebody else unless they say so. Named by its path it would: so it is asked without. */
+/** Git refuses a repository of another user unless it is marked as safe, but not one that is named by its path. So ask git without a path. */
 async function whyRefused(directory: string, { gitDir, tree }: GitPlace, options: GitOptions): Promise<GitResult | undefined> {
   const uid = process.getuid?.();
   const isOurs = [gitDir, tree ?? gitDir].every((path) => [undefined, uid].includes(statSync(path, { throwIfNoEntry: false })?.uid));
@@ -137,7 +140,7 @@ async function whyRefused(directory: string, { gitDir, tree }: GitPlace, options
   return asked.code === 0 ? undefined : asked;
 }
 
-/** For a question whose answer is in the exit code. */
+/** For a question whose answer is the exit code. */
 export async function runGit(directory: string, args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
   const command = await gitCommand(directory, args, options);
   return "code" in command ? command : run(directory, command, { ...options, place: placeFor(directory, options) });
@@ -158,7 +161,7 @@ export function gitEnvironment({ env = process.env, with: more = {} }: GitOption
   const { PATH = STANDARD_PATH, ...rest } = Object.fromEntries(passed);
   return {
     ...rest,
-    // A relative directory in it would be one of the working tree, where an agent may have put a program.
+    // A relative directory would be in the working tree, where an agent may have put a program.
     PATH: PATH.split(":").filter(isAbsolute).join(":"),
     GIT_TERMINAL_PROMPT: "0",
     GIT_OPTIONAL_LOCKS: "0",
@@ -176,23 +179,23 @@ function programIn(env: Readonly<Record<string, string>>, directory: string): st
   return program;
 }
 
-/** The caller's; else of whom the workspace was made for. */
+/** The caller's umask, else that of the workspace's owner. */
 export function umaskOf({ env }: Pick<GitOptions, "env">, place?: Pick<GitPlace, "umask">): number {
   const told = env?.[UMASK_VARIABLE];
   return told !== undefined && /^[0-7]{1,4}$/.test(told) ? Number.parseInt(told, 8) & 0o777 : (place?.umask ?? USUAL_UMASK);
 }
 
-/** The same, for what is made in a directory. */
+/** The umask for files in a directory. */
 export function umaskIn(directory: string, env?: Environment): number {
   return umaskOf({ env }, placeOf(directory));
 }
 
-/** The environment of a request, with the umask of whoever sent it; one that it has already counts. */
+/** The environment of a request with the caller's umask, unless it already has one. */
 export function withUmask<E extends Environment>(env: E, umask: number | undefined): E {
   return umask === undefined || env[UMASK_VARIABLE] !== undefined ? env : { ...env, [UMASK_VARIABLE]: umask.toString(8) };
 }
 
-/** A program under another umask than this process's own: Node has no way to say it. */
+/** Runs a program under another umask than this process's, which Node does not support directly. */
 export function underUmask<C extends GitCommand>(umask: number, command: C): C {
   if (umask === process.umask()) return command;
   const script = 'umask "$1" && shift && exec "$@"';
@@ -203,7 +206,7 @@ export function underUmask<C extends GitCommand>(umask: number, command: C): C {
   };
 }
 
-/** Node says of a missing program and of a missing directory the same. */
+/** Node reports a missing program and a missing directory in the same way. */
 function missing(directory: string, cause?: unknown): HoldfastError {
   return new HoldfastError("git_failed", `git cannot run in ${directory}: git is not on the PATH, or the directory does not exist`, {
     hint: "install git, and check that the directory exists",

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 const PACKAGES = join(import.meta.dirname, "../../..");
 
-/** Starts git, or has a shell start it. */
+/** Matches code that starts git directly or through a shell. */
 const STARTS = /["'`]git["'`](?!\s*\))|["'`]git (?:-|[a-z]+ )|exec git /;
 
 const DOOR = "platform/src/git/run.ts";

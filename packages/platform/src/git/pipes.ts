@@ -1,7 +1,7 @@
 /**
- * Named pipes and devices in place of files that git opens by itself. Git waits for ever for the other end of a pipe, and reads a device like
- * /dev/zero without end. Whoever writes to a working tree can put one there. The usual files are looked at before each command; all others once
- * a command takes long.
+ * Named pipes and devices in place of files that git opens. Git waits forever for the other end of a pipe, and reads a device like /dev/zero without
+ * end. Anyone who can write to a working tree can put one there. The usual files are checked before each command, all others once a command takes
+ * long.
  */
 import { type Stats, statSync } from "node:fs";
 import { opendir, stat } from "node:fs/promises";
@@ -9,17 +9,17 @@ import { join } from "node:path";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { GitPlace } from "./place.ts";
 
-/** In any directory of a working tree. */
+/** Names that matter in any directory of a working tree. */
 const IN_TREE: ReadonlySet<string> = new Set([".gitattributes", ".gitignore", ".gitmodules", ".lfsconfig", ".mailmap"]);
 
 const IN_GIT_DIRECTORY = ["HEAD", "index", "commondir", "gitdir", "config.worktree", "info/sparse-checkout"];
 
 const SHARED = ["config", "packed-refs", "shallow", ...["info/attributes", "info/exclude", "info/grafts", "objects/info/alternates"]];
 
-/** Where one was found, until it is gone: nobody waits for it twice. */
+/** Pipes that were found, until they are gone, so that no other command has to find them by waiting. */
 const found = new Map<string, string>();
 
-/** One that can be found without a search. */
+/** A pipe that is found without a search. */
 export function pipeAtHand(place: GitPlace): string | undefined {
   const { gitDir, common, tree } = place;
   const known = found.get(gitDir);
@@ -38,7 +38,7 @@ export function pipeAmong(paths: readonly string[]): string | undefined {
   return paths.find((path) => isPipe(statOf(path)));
 }
 
-/** One anywhere. Reads every directory. */
+/** Searches everywhere, reading every directory. */
 export async function findPipe({ gitDir, common, tree }: GitPlace, signal: AbortSignal): Promise<string | undefined> {
   for (const top of new Set([gitDir, common, ...(tree === null ? [] : [tree])])) {
     const pipe = await findIn(top, { signal, isGit: top !== tree });
@@ -49,7 +49,7 @@ export async function findPipe({ gitDir, common, tree }: GitPlace, signal: Abort
   return undefined;
 }
 
-/** In git's own directories it may be any file. */
+/** In git's own directories any file may be one. */
 async function findIn(top: string, { signal, isGit }: { signal: AbortSignal; isGit: boolean }): Promise<string | undefined> {
   const waiting = [{ path: top, isGit }];
   for (let at = waiting.pop(); at !== undefined && !signal.aborted; at = waiting.pop()) {
@@ -64,7 +64,7 @@ async function findIn(top: string, { signal, isGit }: { signal: AbortSignal; isG
   return undefined;
 }
 
-/** No answer of git: callers take those for an answer to their question. */
+/** An error, not a result of git: callers would take a result as the answer to their question. */
 export function pipeInTheWay(path: string): HoldfastError {
   const kind = statOf(path)?.isFIFO() ? "named pipe" : "device";
   return new HoldfastError("git_failed", `${path} is a ${kind}, and git would block on it`, { hint: "remove it" });
@@ -78,7 +78,7 @@ function statOf(path: string): Stats | undefined {
   }
 }
 
-/** A socket cannot be opened, and /dev/null is empty: git waits for neither. */
+/** A socket cannot be opened, and /dev/null is empty: git does not block on either. */
 function isPipe(stats: Stats | undefined): boolean {
   if (stats?.isFIFO()) return true;
   return stats !== undefined && (stats.isCharacterDevice() || stats.isBlockDevice()) && stats.rdev !== statOf("/dev/null")?.rdev;

@@ -1,6 +1,6 @@
 /**
- * Where the repository of a directory is. A worktree of ours has its git directory in `workspace.json` beside it, written when it was made: the
- * `.git` inside it is an agent's to change, and is not read. Any other directory is looked up as git does, by the next `.git` above it.
+ * Finds the repository of a directory. For a worktree of Holdfast the git directory is in `workspace.json` beside it, written at creation: an agent
+ * can change the `.git` inside the worktree, so it is not read. Any other directory is resolved as git does, by the nearest `.git` above it.
  */
 import { lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
@@ -11,13 +11,13 @@ export interface GitPlace {
   gitDir: string;
   /** Shared by all working trees of the repository. */
   common: string;
-  /** The top of the working tree; null in a bare repository and in a git directory. */
+  /** Top of the working tree; null in a bare repository and in a git directory. */
   tree: string | null;
-  /** Of the person the workspace was made for. */
+  /** Umask of the workspace's owner. */
   umask?: number | undefined;
 }
 
-/** Beside a worktree of ours. */
+/** File beside a worktree of Holdfast. */
 export const WORKSPACE_FILE = "workspace.json";
 
 /** Undefined: there is no repository. */
@@ -35,12 +35,12 @@ export function placeOf(directory: string): GitPlace | undefined {
   }
 }
 
-/** By its git directory and no other. */
+/** The place of exactly this git directory. */
 export function placeAt(gitDir: string): GitPlace {
   return { gitDir, common: commonOf(gitDir), tree: null };
 }
 
-/** Where git keeps what belongs to a linked worktree, found from the repository's side: nothing inside the worktree is believed. */
+/** Git's directory for a linked worktree, found from the repository's side: nothing inside the worktree is trusted. */
 export function linkedDirectory(common: string, tree: string): string | undefined {
   const worktrees = join(common, "worktrees");
   for (const name of namesIn(worktrees)) {
@@ -64,7 +64,7 @@ function workspaceAt(tree: string): GitPlace | undefined {
   if (path !== tree || typeof repo !== "string") return undefined;
   const mask = typeof umask === "number" ? { umask } : {};
   if (typeof gitDir === "string") return { gitDir, common: dirname(dirname(gitDir)), tree, ...mask };
-  // Made by a Holdfast that did not remember it. Without an entry in the repository there is none, and git says so.
+  // Created by an older Holdfast that did not record the git directory. Without an entry in the repository it does not exist, and git says so.
   const common = (treeAt(repo) ?? gitDirectoryAt(repo))?.common ?? join(repo, ".git");
   return { gitDir: linkedDirectory(common, tree) ?? join(common, "worktrees", "(gone)"), common, tree, ...mask };
 }
@@ -109,7 +109,7 @@ function commonOf(gitDir: string): string {
   return named === undefined ? gitDir : resolve(gitDir, named);
 }
 
-/** Git's own files of this kind are a path long. */
+/** Such files of git contain a single path. */
 const LONGEST = 8192;
 
 function firstLineOf(path: string): string | undefined {

@@ -1,6 +1,6 @@
 /**
- * Runs git to its end. One that takes long is looked after: if it waits for a named pipe, or makes no progress at all, it is ended with all that it
- * started, and the error says why. No git outlives a process of ours that ends by itself.
+ * Runs git to its end and watches slow commands. A git that waits for a named pipe or makes no progress is stopped together with all its children,
+ * and the error says why. No git outlives a Holdfast process that ends normally.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { HoldfastError } from "@holdfast/contract/errors";
@@ -9,19 +9,19 @@ import type { GitCommand, GitOptions, GitResult } from "./command.ts";
 import { findPipe, pipeInTheWay } from "./pipes.ts";
 import type { GitPlace } from "./place.ts";
 
-/** Enough for the list of every file of a large repository. */
+/** Enough to list every file of a large repository. */
 const MOST_OUTPUT = 256 << 20;
 
 export interface Patience {
-  /** Most commands end before anybody looks; the time between two looks doubles. */
+  /** Time until the first check, which most commands do not reach; it doubles after each check. */
   lookMs: number;
-  /** A remote may think about a push for minutes, and nothing is heard of it meanwhile. */
+  /** A remote may process a push for minutes without any output. */
   stalledMs: number;
 }
 
 const PATIENCE: Patience = { lookMs: 2000, stalledMs: 600_000 };
 
-/** Until it is ended by force. Git removes its lock files when it is asked to end. */
+/** Time before SIGKILL. On SIGTERM git removes its lock files. */
 const GRACE_MS = 2000;
 
 export interface Running extends Pick<GitOptions, "input" | "encoding" | "signal"> {
@@ -32,10 +32,10 @@ export interface Running extends Pick<GitOptions, "input" | "encoding" | "signal
 export function runCommand(directory: string, { program, args, env }: GitCommand, running: Running): Promise<GitResult> {
   const { input, encoding, signal, place, patience = PATIENCE } = running;
   const { promise, resolve, reject } = Promise.withResolvers<GitResult>();
-  // In a process group of its own, which is ended as a whole.
+  // Its own process group, so that it can be stopped as a whole.
   const child = spawn(program, args, { cwd: directory, env, stdio: ["pipe", "pipe", "pipe"], detached: true });
   child.on("error", reject);
-  // For want of descriptors there are no pipes, and nothing to end.
+  // Without free descriptors there are no pipes and no process to stop.
   if (child.stdout === undefined) return promise;
   children.add(child);
   child.once("exit", () => children.delete(child));
@@ -63,7 +63,7 @@ export function runCommand(directory: string, { program, args, env }: GitCommand
     if (bytes > MOST_OUTPUT) return reject(new Error(`git printed more than ${MOST_OUTPUT >> 20} MB`));
     resolve({ code: code ?? -1, stdout: Buffer.concat(out).toString(encoding), stderr: Buffer.concat(err).toString() });
   });
-  // One that ends without reading all of it says why itself.
+  // A program that ends without reading all input reports the reason itself.
   child.stdin.on("error", () => {});
   child.stdin.end(input ?? "");
   signal?.addEventListener("abort", abandon);
@@ -102,7 +102,7 @@ function stalled({ stalledMs }: Patience): HoldfastError {
   return new HoldfastError("git_failed", message, { hint: "run it by hand in the same directory to see why it hangs" });
 }
 
-/** False: there is nothing to wait for any more. Keeps no process from ending. */
+/** False if the wait was aborted. Does not keep the process alive. */
 function elapses(ms: number, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return Promise.resolve(false);
   const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -115,7 +115,7 @@ function elapses(ms: number, signal: AbortSignal): Promise<boolean> {
   });
 }
 
-/** Of git and all that it started. */
+/** Processor time of git and its process group. */
 function processorTime(child: ChildProcess): number {
   return groupOf(child).reduce((sum, { cpuMs }) => sum + cpuMs, 0);
 }

@@ -1,20 +1,20 @@
 /**
- * The part of a repository's own configuration that Holdfast lets git see. Agents can write that file, and many keys of it name a program:
- * filters, drivers, hooks, helpers, transports. So this is a list of what is harmless, and every other key is left out. The user's global and
- * system configuration is not read here: git reads those itself.
+ * The part of a repository's own configuration that git may see. Agents can write that file, and many of its keys name a program: filters, drivers,
+ * hooks, helpers, transports. So this is a list of harmless keys, and every other key is left out. Git reads the user's global and system
+ * configuration itself.
  */
 
-/** As `git config --list -z --show-scope` tells it. A null value is a key without `=`. */
+/** A setting as printed by `git config --list -z --show-scope`. A null value is a key without `=`. */
 export interface Setting {
   scope: string;
   key: string;
   value: string | null;
 }
 
-/** Sections of which every key is harmless. */
+/** Sections in which every key is harmless. */
 const WHOLE = new Set(["author", "checkout", "commit", "committer", "feature", "i18n", "index", "pack", "rerere", "sparse", "tag", "user"]);
 
-/** `section` or `section.*` for one with a name in it, and the keys that are harmless there. */
+/** Harmless keys of a `section`, or of `section.*` for named subsections. */
 const KEYS: Readonly<Record<string, readonly string[]>> = {
   core: [
     ...["abbrev", "attributesfile", "autocrlf", "bare", "bigfilethreshold", "checkroundtripencoding", "checkstat", "commentchar"],
@@ -59,7 +59,7 @@ export function isHarmless(key: string): boolean {
   return KEYS[name === null ? section : `${section}.*`]?.includes(variable) ?? false;
 }
 
-/** Of `-z` output with scopes: scope, then key and value with a line's end between them. */
+/** Parses `-z` output with scopes: the scope, then key and value separated by a newline. */
 export function readSettings(text: string): Setting[] {
   const fields = text.split("\0");
   const settings: Setting[] = [];
@@ -75,12 +75,12 @@ export function readSettings(text: string): Setting[] {
   return settings;
 }
 
-/** A repository's own: in its file, or in that of one of its worktrees. */
+/** True for the repository's own settings, from its file or from that of a worktree. */
 export function isLocal({ scope }: Setting): boolean {
   return scope === "local" || scope === "worktree";
 }
 
-/** As a configuration file. */
+/** Writes settings as a configuration file. */
 export function writeSettings(settings: readonly Setting[]): string {
   return settings
     .map(({ key, value }) => `${header(key)}\n\t${partsOf(key).variable}${value === null ? "" : ` = ${quoted(value)}`}\n`)
@@ -97,7 +97,7 @@ function quoted(value: string): string {
   return `"${value.replace(/[\n\t\b"\\]/g, (character) => escapes[character] ?? character)}"`;
 }
 
-/** Only the name between the dots may have dots in it. */
+/** Only the name in the middle may contain dots. */
 function partsOf(key: string): { section: string; name: string | null; variable: string } {
   const first = key.indexOf(".");
   const last = key.lastIndexOf(".");

@@ -1,10 +1,10 @@
 /**
- * A repository as git is to see it: a directory of ours with links to everything that its working trees share, and in place of its configuration
- * a copy of the harmless part. `GIT_COMMON_DIR` points there, so git never opens the repository's own configuration nor its hooks, and nothing
- * that an agent writes there counts, not even in between. Links are what git follows: it writes refs, logs and objects where they belong.
+ * A repository as git sees it: a directory of Holdfast with links to everything that its working trees share, and a copy of the harmless part of its
+ * configuration. `GIT_COMMON_DIR` points there, so git never opens the repository's own configuration or hooks, and an agent's changes to them have
+ * no effect at any time. Git follows the links, so it writes refs, logs and objects to their real place.
  *
- * Views are in the home, where agents in a sandbox cannot write; one for each git directory, made anew when the configuration changes. A git that
- * outlives the daemon goes on with its view: only one whose repository is gone is removed.
+ * Views are in the home, where sandboxed agents cannot write. Each git directory has one, which is rewritten when the configuration changes. A git
+ * that outlives the daemon keeps using its view, so a view is removed only if its repository is gone.
  */
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, statSync, symlinkSync } from "node:fs";
@@ -17,15 +17,15 @@ import type { GitPlace } from "./place.ts";
 import { isHarmless, isLocal, readSettings, type Setting, writeSettings } from "./settings.ts";
 
 export interface GitView {
-  /** For `GIT_COMMON_DIR`. */
+  /** Value for `GIT_COMMON_DIR`. */
   common: string;
   /** Keys of the repository's own configuration that git does not see. */
   leftOut: readonly string[];
-  /** Files that the rest of it names, and git reads. */
+  /** Files that the visible settings name, and that git reads. */
   reads: readonly string[];
 }
 
-/** What `git config --list -z --show-scope` prints there; undefined where git cannot read it. */
+/** Output of `git config --list -z --show-scope` there; undefined if git cannot read it. */
 export type ListSettings = (place: GitPlace) => Promise<string | undefined>;
 
 interface Kept {
@@ -35,7 +35,7 @@ interface Kept {
 
 const views = new Map<string, Kept>();
 
-/** Undefined where there is no repository any more. */
+/** Undefined if the repository is gone. */
 export async function viewOf(place: GitPlace, list: ListSettings): Promise<GitView | undefined> {
   const key = nameOf(place);
   const signature = signatureOf(place);
@@ -44,7 +44,7 @@ export async function viewOf(place: GitPlace, list: ListSettings): Promise<GitVi
   if (there && existsSync(join(there.common, "config"))) return there;
   const view = makeView(place, list);
   views.set(key, { signature, view });
-  // Files that are included may change without the one that includes them.
+  // Included files may change without the file that includes them.
   const forget = () => views.get(key)?.view === view && views.delete(key);
   view.then((made) => (made === undefined || includes(made)) && forget(), forget);
   return await view;
@@ -54,7 +54,7 @@ function includes({ leftOut }: GitView): boolean {
   return leftOut.some((key) => /^include(if)?\./i.test(key));
 }
 
-/** The change time is the kernel's: nobody can set it back. */
+/** The kernel sets the change time; it cannot be set back. */
 function signatureOf({ gitDir, common }: GitPlace): string {
   return [join(common, "config"), join(gitDir, "config.worktree")]
     .map((file) => {
@@ -80,16 +80,16 @@ function filesNamedBy(settings: readonly Setting[], { tree, gitDir }: GitPlace):
   );
 }
 
-/** Set up by the user themselves: its files are kept in the repository. */
+/** The user has set up LFS, which keeps its files in the repository. */
 function usesLfs(settings: readonly Setting[]): boolean {
   return settings.some((setting) => !isLocal(setting) && /^filter\.lfs\./.test(setting.key));
 }
 
-/** All that working trees share, but the configuration and the hooks. What is not there is linked too: git may make it. */
+/** Everything that working trees share, except the configuration and the hooks. Missing names are linked too, because git may create them. */
 const SHARED = ["objects", "refs", "info", "worktrees", "packed-refs", "shallow", "reftable", "remotes", "branches", "rr-cache", "annex"];
 
 function writeView(place: GitPlace, config: string, { lfs }: { lfs: boolean }): string {
-  // A directory cannot be made through a link to nowhere.
+  // A directory cannot be created through a dangling link.
   const made = ["logs", ...(lfs || existsSync(join(place.common, "lfs")) ? ["lfs"] : [])];
   for (const name of made) makeDirectory(join(place.common, name), 0o777 & ~(place.umask ?? 0o022));
   try {
@@ -109,7 +109,7 @@ function writeIn(root: string, place: GitPlace, { config, names }: { config: str
   return directory;
 }
 
-/** Where it cannot be, git says so itself when it needs it. */
+/** If it cannot be created, git reports that when it needs the directory. */
 function makeDirectory(path: string, mode: number): void {
   if (existsSync(path)) return;
   try {
@@ -118,7 +118,7 @@ function makeDirectory(path: string, mode: number): void {
   } catch {}
 }
 
-/** Names the git directory that a view is of. */
+/** Link that names the git directory of a view. */
 const OF = "view-of";
 
 function link(target: string, path: string): void {
@@ -131,7 +131,7 @@ function link(target: string, path: string): void {
   try {
     symlinkSync(target, path);
   } catch (error) {
-    // Somebody else was as fast.
+    // Another process created it first.
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
 }
@@ -152,7 +152,7 @@ function homeRoot(): string {
 
 let own: string | undefined;
 
-/** Where the home cannot be written to: for this process alone. */
+/** For this process alone, if the home is not writable. */
 function processRoot(): string {
   if (own !== undefined) return own;
   const directory = mkdtempSync(join(tmpdir(), "holdfast-git-"));
@@ -161,7 +161,7 @@ function processRoot(): string {
   return directory;
 }
 
-/** Those of repositories and worktrees that are gone. */
+/** Removes the views of repositories and worktrees that are gone. */
 function sweep(directory: string): void {
   for (const name of readdirSync(directory)) {
     if (!existsSync(join(directory, name, OF))) rmSync(join(directory, name), { recursive: true, force: true });

@@ -1,4 +1,4 @@
-/** A program on Node and the daemon of its user: found by the home's socket and started where it does not run; or one at an address. */
+/** Connects a Node program to a daemon: the one of a home, which is started if necessary, or one at an address. */
 import { type Acting, actingIn } from "../acting.ts";
 import { HoldfastClient } from "../client.ts";
 import { Holdfast } from "../holdfast.ts";
@@ -11,29 +11,29 @@ import { refuseInsideRun } from "./inside-a-run.ts";
 import { onDemand } from "./on-demand.ts";
 
 export interface ConnectOptions {
-  /** The home of the daemon; as HOLDFAST_HOME says, or the user's own, where nothing is said. */
+  /** The daemon's home; HOLDFAST_HOME or the user's own home by default. */
   home?: string;
-  /** A daemon that listens elsewhere: `http://127.0.0.1:8080`, or `unix:PATH` of one that is shared. HOLDFAST_URL where nothing is said. */
+  /** A daemon's address: `http://127.0.0.1:8080`, or `unix:PATH` for a shared one. HOLDFAST_URL by default. */
   url?: string;
-  /** Whom to act as; HOLDFAST_TOKEN where nothing is said, so that inside a session a program acts as the session. */
+  /** The token to use; HOLDFAST_TOKEN by default, so that a program inside a session acts as the session. */
   token?: string;
-  /** Act as your own user, without a token. Only needed inside a run, where `connect` refuses to do so unless you say it. */
+  /** Act as the OS user, without a token. Only needed inside a run, where `connect` otherwise refuses to act as the user. */
   as?: "owner";
-  /** False: a daemon that does not run is not started. */
+  /** False: do not start the daemon if it is not running. */
   start?: boolean;
-  /** The `holdfast` program that starts it; the one that this SDK came with, else the one on PATH, where nothing is said. */
+  /** The `holdfast` program that starts the daemon; by default the one of this package, else the one on PATH. */
   program?: string;
   signal?: AbortSignal;
 }
 
-/** A connection to the daemon, once it has answered. */
+/** Connects to the daemon. Resolves once the daemon has answered. */
 export async function connect(options: ConnectOptions = {}): Promise<Holdfast> {
   const holdfast = new Holdfast(new HoldfastClient(transportOf(options)), HERE);
   await holdfast.status(options.signal);
   return holdfast;
 }
 
-/** One question to an agent, on a connection of its own. */
+/** Asks an agent one question, on a separate connection. */
 export function query(options: QueryOptions & Omit<ConnectOptions, "signal">): Query {
   const { home: _home, url: _url, token: _token, as: _as, start: _start, program: _program, ...asked } = options;
   const client = new HoldfastClient(transportOf(options));

@@ -1,4 +1,4 @@
-/** Where a daemon's socket is, and that it is safe to talk to: anybody may make names in /tmp. */
+/** Finds a daemon's socket and checks that it is safe to use, because every user can create names in /tmp. */
 import { linkSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, resolve } from "node:path";
 import { daemonSocketIn, homeIn, type PlaceFiles, socketDirectoryOf } from "@holdfast/contract/home-place";
@@ -6,9 +6,9 @@ import { errorOf } from "../errors.ts";
 
 export interface Place {
   socket: string;
-  /** Its home; undefined where that is another user's. */
+  /** The daemon's home; undefined if it belongs to another user. */
   home?: string;
-  /** Fails when what is there is not what it should be; false when there is nothing. */
+  /** False if the socket's directory does not exist; throws if it is not safe. */
   isThere(): boolean;
 }
 
@@ -43,7 +43,7 @@ const PLACE_FILES: PlaceFiles = {
   },
   makeDirectory: (prefix) => mkdtempSync(prefix),
   writeNew(path, text) {
-    // The home may be one that the daemon would have made.
+    // The home may not exist before the daemon's first start.
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const temporary = `${path}.${process.pid}.tmp`;
     writeFileSync(temporary, text, { mode: 0o600 });
@@ -58,7 +58,7 @@ const PLACE_FILES: PlaceFiles = {
   remove: (path) => rmSync(path, { force: true, recursive: true }),
 };
 
-/** A token must not go to a socket that another user put in place of the owner's. */
+/** A daemon shared by another user. The token must not go to a socket that somebody else put in its place. */
 export function sharedAt(socket: string): Place {
   return {
     socket,
@@ -74,7 +74,7 @@ export function sharedAt(socket: string): Place {
   };
 }
 
-/** One that is not there yet is made by the daemon. */
+/** The daemon creates a home that does not exist yet. */
 function realPath(path: string): string {
   try {
     return realpathSync.native(path);

@@ -11,7 +11,7 @@ afterEach(() => {
   for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
 });
 
-/** A home that has the session of RUN, or has it not. */
+/** A home, with or without the session of RUN. */
 function homeWith({ run }: { run: boolean }): string {
   const home = mkdtempSync(join(tmpdir(), "hf-inside-"));
   directories.push(home);
@@ -19,7 +19,7 @@ function homeWith({ run }: { run: boolean }): string {
   return home;
 }
 
-/** What `connect` fails with in a process below one that has HOLDFAST_RUN, and has none of its own. */
+/** The error code of `connect` in a process whose parent has HOLDFAST_RUN, and which does not have it itself. */
 function connecting(home: string, env: Record<string, string>, options = ""): string {
   const connect = JSON.stringify(new URL("connect.ts", import.meta.url).href);
   const program = `const { connect } = await import(${connect}); await connect({ home: ${JSON.stringify(home)}, start: false ${options} }).catch((e) => console.log(e.code))`;
@@ -36,7 +36,7 @@ test("connect fails inside a run of its home without a token, also with a scrubb
 
 test("connect works inside a run with a token, with HOLDFAST_AS=owner, and inside a run of another home (mend 7)", () => {
   const home = homeWith({ run: true });
-  // No daemon is there: that is how far it came.
+  // No daemon runs, so this error means that the check passed.
   expect(connecting(home, { HOLDFAST_TOKEN: "hfs_x" })).toBe("daemon_unreachable");
   expect(connecting(home, { HOLDFAST_AS: "owner" })).toBe("daemon_unreachable");
   expect(connecting(home, {}, ', as: "owner"')).toBe("daemon_unreachable");

@@ -5,15 +5,15 @@ import { type ErrorBody, HoldfastError } from "@holdfast/contract/errors";
 import { errorOf, typed } from "../errors.ts";
 
 export interface Starter {
-  /** The `holdfast` program; undefined: the one that came with this file, else the one on PATH. */
+  /** The `holdfast` program; by default the one of this package, else the one on PATH. */
   program?: string | undefined;
-  /** Its environment; undefined: this process's. */
+  /** The program's environment; by default that of this process. */
   env?: Readonly<Record<string, string | undefined>>;
 }
 
-/** `holdfast up` of that home: it starts the daemon, replaces one that is older, and ends. */
+/** Runs `holdfast up` for a home: it starts the daemon or replaces an older one, and ends. */
 export function launch(home: string | undefined, { program, env: around = process.env }: Starter): Promise<void> {
-  // The daemon of this home is meant, wherever another one listens.
+  // Starts this home's daemon, even if the environment names another one.
   const { HOLDFAST_URL: _url, ...env } = around;
   const child = spawn(program ?? ownProgram() ?? "holdfast", ["up", "--json"], {
     env: { ...env, ...(home === undefined ? {} : { HOLDFAST_HOME: home }) },

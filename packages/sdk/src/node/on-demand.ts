@@ -1,6 +1,6 @@
 /**
- * A transport that finds the daemon again, and starts it where it may. What changes something is repeated only when it certainly reached nobody: the
- * connection was refused, or the daemon said that it is too old. A question is also repeated when the daemon died before it answered.
+ * A transport that reconnects to the daemon and may start it. A request that changes something is repeated only if it certainly had no effect: the
+ * connection was refused, or the daemon reported that it is too old. A GET is also repeated if the daemon died before it replied.
  */
 import type { ErrorBody, HoldfastError } from "@holdfast/contract/errors";
 import type { Acting } from "../acting.ts";
@@ -11,7 +11,7 @@ import type { Transport, WireRequest } from "../transport.ts";
 import type { Place } from "./home.ts";
 import { launch, type Starter } from "./launch.ts";
 
-/** Something that kills the daemon each time must not be asked for ever. */
+/** Limits retries of a request that crashes the daemon each time. */
 const MOST_TRIES = 4;
 const PAUSE_MS = 50;
 
@@ -19,7 +19,7 @@ export function onDemand(place: Place, options: Acting & { starter?: Starter }):
   const wire = unixTransport(place.socket, options);
   let starting: Promise<void> | undefined;
   const start = (starter: Starter): Promise<void> => {
-    // It acts as this connection does.
+    // `holdfast up` acts with the identity of this connection.
     const { token: HOLDFAST_TOKEN, as: HOLDFAST_AS } = options;
     const env = { ...(starter.env ?? process.env), ...(HOLDFAST_TOKEN ? { HOLDFAST_TOKEN } : {}), ...(HOLDFAST_AS ? { HOLDFAST_AS } : {}) };
     starting ??= launch(place.home, { ...starter, env }).finally(() => {
@@ -34,7 +34,7 @@ export function onDemand(place: Place, options: Acting & { starter?: Starter }):
         if (place.isThere()) {
           const reply = await send();
           if (tries >= MOST_TRIES || !options.starter || !isOlder(reply)) return reply;
-          // The connections are the replaced daemon's.
+          // These connections belong to the daemon that is being replaced.
           wire.close();
         } else if (!options.starter) throw absent(place);
       } catch (error) {
@@ -56,7 +56,7 @@ export function onDemand(place: Place, options: Acting & { starter?: Starter }):
   };
 }
 
-/** It is older than this SDK, says a whole reply; `holdfast up` replaces it. */
+/** True if a complete reply says that the daemon is older than this SDK; `holdfast up` replaces it. */
 function isOlder(reply: { status?: number; body?: string }): boolean {
   if (reply.status !== 426 || reply.body === undefined) return false;
   const { error } = JSON.parse(reply.body) as { error?: ErrorBody };

@@ -1,7 +1,4 @@
-/**
- * HTTP by `fetch`, for a daemon that listens on a TCP address. It runs in a browser as it does in Node; nothing of it is loaded for the
- * Unix socket.
- */
+/** HTTP with `fetch`, for a daemon that listens on a TCP address. It works in browsers and in Node, and is not loaded for the Unix socket. */
 import { HoldfastError } from "@holdfast/contract/errors";
 import { VERSION } from "@holdfast/contract/version";
 import { bearer } from "../bearer.ts";
@@ -24,7 +21,7 @@ export function httpTransport(url: string, options: { token?: string | undefined
         },
         ...(request.body === undefined ? {} : { body: request.body }),
         signal,
-        // A token goes to the address it was given for, and nowhere else.
+        // A token must not follow a redirect to another address.
         redirect: "error",
         credentials: "omit",
         cache: "no-store",
@@ -53,7 +50,7 @@ export function httpTransport(url: string, options: { token?: string | undefined
   };
 }
 
-/** Ends quietly when its reader aborts it: that is how a reader says that it has enough. */
+/** Ends without an error if the reader aborts, because aborting is how a reader stops. */
 async function* chunksOf(reply: Response, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
   const reader = reply.body?.getReader();
   if (!reader) return;

@@ -8,7 +8,7 @@ import { expect, test, vi } from "vitest";
 import type { Transport } from "../transport.ts";
 import { unixTransport } from "./unix.ts";
 
-/** A server on a socket in a directory of its own, with a transport to it. */
+/** A server on a socket in a temporary directory, with a transport to it. */
 class Daemon implements AsyncDisposable {
   readonly #directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   readonly #server: HttpServer | Server;
@@ -26,7 +26,7 @@ class Daemon implements AsyncDisposable {
     });
   }
 
-  /** Speaks HTTP, as the real one does. */
+  /** Speaks HTTP, as the real daemon does. */
   static async http(answer: (request: IncomingMessage & { body: string }, response: ServerResponse) => void): Promise<Daemon> {
     const server = createHttpServer(async (request, response) => {
       const body = Buffer.concat(await request.toArray()).toString("utf8");
@@ -35,7 +35,7 @@ class Daemon implements AsyncDisposable {
     return new Daemon(server).#listening();
   }
 
-  /** Says what it likes, byte by byte. */
+  /** Sends arbitrary bytes. */
   static async raw(talk: (socket: Socket, said: string) => void): Promise<Daemon> {
     const server = createServer((socket) => void socket.on("data", (said) => talk(socket, String(said))));
     return new Daemon(server).#listening();
@@ -46,7 +46,7 @@ class Daemon implements AsyncDisposable {
     return this;
   }
 
-  /** As a daemon that is killed: every connection and the socket are gone. */
+  /** Simulates a killed daemon: all connections and the socket are gone. */
   async stop(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     for (const socket of this.sockets) socket.destroy();
@@ -140,12 +140,12 @@ test.each([
 });
 
 test.each(["SSH-2.0-OpenSSH_9.2\r\n\r\n", "HTTP/2 200\r\n\r\n", "\r\n\r\n"])(
-  "something else on the socket (%j) is told, for requests and streams",
+  "another program on the socket (%j) is reported, for requests and streams",
   async (said) => {
     await using daemon = await Daemon.raw((socket) => void socket.write(said));
     await expect(daemon.transport.request(GET)).rejects.toThrow(UNREACHABLE);
     await expect(daemon.transport.stream(GET)).rejects.toThrow(UNREACHABLE);
-    // Nothing hangs on to the connections of what is not ours.
+    // Connections to another program are closed.
     await vi.waitFor(() => expect(daemon.sockets.size).toBe(0));
   },
 );
@@ -171,7 +171,7 @@ test("if an idle connection closes during use, a GET is repeated and a POST is n
   await using daemon = await Daemon.raw((socket, said) => {
     const method = said.split(" ")[0] ?? "";
     asked.push(method);
-    // The first request on a connection is answered; the second finds it closed.
+    // The first request on a connection is answered; the second finds the connection closed.
     if (asked.length % 2 === 1) socket.write(OK);
     else socket.destroy();
   });

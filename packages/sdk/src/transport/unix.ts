@@ -1,9 +1,9 @@
 /**
- * HTTP/1.1 over a Unix socket, by hand: importing node:http costs the CLI twice the CPU time of starting Node, node:net a
- * quarter. It speaks only to our own daemon, which gives every JSON reply a Content-Length and ends every stream by closing.
+ * A small HTTP/1.1 client for Unix sockets. Importing node:http costs the CLI twice the CPU time of starting Node; node:net costs a quarter. The
+ * client talks only to the daemon, which gives every JSON reply a Content-Length and ends every stream by closing it.
  *
- * Requests go one after the other on a connection, which is kept for the next; those that are under way at the same time have one
- * each, so that a slow one (`stop` with its grace period) holds nobody up. Each stream has a connection of its own.
+ * A connection carries one request at a time and is kept for the next. Concurrent requests use separate connections, so that a slow one (`stop` with
+ * its grace period) delays no other. Each stream has its own connection.
  */
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
@@ -14,10 +14,10 @@ import { type Acting, actingIn } from "../acting.ts";
 import { bearer } from "../bearer.ts";
 import type { Transport, WireChannel, WireReply, WireRequest, WireStream } from "../transport.ts";
 
-/** More would only take descriptors away from the daemon. */
+/** More connections would use up the daemon's file descriptors. */
 const MOST_CONNECTIONS = 128;
 
-/** Acts as the token's principal; without one given, as the one in HOLDFAST_TOKEN, so that inside a run it acts as the session. */
+/** Connects as the principal of the token; by default of HOLDFAST_TOKEN, so that a program inside a run acts as its session. */
 export function unixTransport(path: string, options: WireOptions = actingIn(process.env)): Transport {
   return wireTransport(() => open(path), { ...options, process: ownProcess });
 }
@@ -25,22 +25,22 @@ export function unixTransport(path: string, options: WireOptions = actingIn(proc
 /** A connection to a daemon: a Unix socket, or a stream that leads to one. Errors arrive as an early close. */
 export type Wire = Duplex & { ref(): unknown; unref(): unknown };
 
-/** `anyVersion`: it does not say which version it is, and so is served by a daemon of another one. */
+/** `anyVersion`: send no version, so that a daemon of any version accepts the request. */
 export interface WireOptions extends Partial<Acting> {
   anyVersion?: boolean | undefined;
 }
 
-/** The same on wires of another kind, of which each call opens one. */
+/** The same transport on connections of another kind; `open` is called for each. */
 export function wireTransport(
   open: () => Promise<Wire>,
   options: WireOptions & {
-    /** Which process this is, where the daemon is on this machine. */
+    /** Identifies this process to a daemon on the same machine. */
     process?(): string | undefined;
   },
 ): Transport {
   const authorization = bearer(options.token);
   const version = options.anyVersion ? undefined : VERSION;
-  // A token says who asks. Without one the daemon looks whether the process is inside a run.
+  // A token identifies the caller. Without one the daemon checks whether the process is inside a run.
   const process = authorization === undefined && options.as === undefined ? options.process?.() : undefined;
   const who = [
     ["authorization", authorization],
@@ -63,7 +63,7 @@ export function wireTransport(
       request.signal?.throwIfAborted();
       socket.write(head(request, "keep-alive") + (request.body ?? ""));
       const reply = await readReply(socket);
-      // Refused before all of it was sent: what is still to go would be taken for the next request.
+      // The daemon refused the request before all of it was sent. The rest would be read as the next request.
       if (socket.writableLength > 0) socket.destroy();
       else {
         socket.unref();
@@ -73,7 +73,7 @@ export function wireTransport(
     } catch (error) {
       socket.destroy();
       request.signal?.throwIfAborted();
-      // The daemon may close an idle connection just as we write on it; nothing was read, so a GET can be repeated.
+      // The daemon may close an idle connection just as the client writes to it. Nothing was read, so a GET can be repeated.
       if (reused && request.method === "GET") return exchange(request);
       throw error;
     } finally {
@@ -137,7 +137,7 @@ function takeOpen(idle: Wire[]): Wire | undefined {
   return undefined;
 }
 
-/** HTTP/1.0 asks for a body that ends with the connection instead of one in chunks. */
+/** HTTP/1.0 requests a body that ends with the connection instead of a chunked one. */
 function headOf(request: WireRequest, { connection, who }: { connection: Connection; who: string }): string {
   const protocol = connection === "close" ? "1.0" : "1.1";
   const length =
@@ -146,7 +146,7 @@ function headOf(request: WireRequest, { connection, who }: { connection: Connect
   return `${request.method} ${request.path} HTTP/${protocol}\r\nhost: holdfast\r\nconnection: ${connection}\r\n${upgrade}${who}${length}\r\n`;
 }
 
-/** Pid and clock ticks of its start: a pid alone may be another process's, also one of another pid namespace. */
+/** Pid and start time in clock ticks. The pid alone may name another process, for example in another pid namespace. */
 function ownProcess(): string | undefined {
   if (process.platform !== "linux") return undefined;
   try {
@@ -187,7 +187,7 @@ function readReply(socket: Wire): Promise<WireReply> {
       socket.off("data", onData).off("close", onClose);
       outcome();
     };
-    /** Without a length, as a server's own words about a request it could not read, the body ends with the connection. */
+    /** A reply without a length ends with the connection. The HTTP server sends one for a request that it cannot parse. */
     const onClose = () => {
       if (head && head.length === undefined && !socket.errored) finish(head.status, size);
       else done(() => reject(cutOff(socket)));
@@ -235,7 +235,7 @@ async function readUpgrade(socket: Wire, signal: AbortSignal | undefined): Promi
   return { status, body: Buffer.concat(parts).toString() };
 }
 
-/** Ends quietly when its reader aborts it: that is how a reader says that it has enough. */
+/** Ends without an error if the reader aborts, because aborting is how a reader stops. */
 async function* rest(
   first: Buffer,
   { source, signal }: { source: AsyncGenerator<Buffer>; signal: AbortSignal | undefined },

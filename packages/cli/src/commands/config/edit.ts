@@ -41,7 +41,7 @@ export const command: Command = {
   },
 };
 
-/** Until it has no problem; without a terminal nobody can edit it again. */
+/** Reopens the editor until the file is valid. Without a terminal it cannot be edited again. */
 async function edited(copy: string, project: boolean): Promise<string> {
   for (;;) {
     open(copy);
@@ -59,7 +59,7 @@ function inCopy(copy: string): (problem: ConfigurationProblem) => ConfigurationP
   return (problem) => ({ ...problem, file: copy });
 }
 
-/** By a shell: the variable may have arguments, as git takes them. */
+/** Runs the editor through a shell: like in git, the variable may contain arguments. */
 function open(copy: string): void {
   const editor = process.env.VISUAL || process.env.EDITOR || "vi";
   const { status, error } = spawnSync("/bin/sh", ["-c", `${editor} "$1"`, "sh", copy], { stdio: "inherit" });

@@ -46,7 +46,7 @@ function print(json: boolean, value: ConfiguredValue): number {
   return isSet ? 0 : 1;
 }
 
-/** `agents.NAME.command` and `agents.mine.command`. */
+/** Matches `agents.NAME.command` with `agents.mine.command`. */
 function fits(known: string, key: string): boolean {
   const [names, given] = [known.split("."), key.split(".")];
   return names.length === given.length && names.every((name, i) => name === "NAME" || name === "MODEL" || name === given[i]);

@@ -22,7 +22,7 @@ export const command: Command = {
   },
 };
 
-/** The longest value that moves the others to the right. */
+/** Widest value that widens the column. */
 const WIDEST = 40;
 
 function render(values: readonly ConfiguredValue[]): string[] {

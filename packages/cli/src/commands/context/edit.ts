@@ -31,7 +31,7 @@ export const command: Command = {
   },
 };
 
-/** `plan.md`, `plan`; of `working-log.md` also `log`. */
+/** Accepts `plan.md` and `plan`; for `working-log.md` also `log`. */
 function fileNamed(word: string): ContextFileName | undefined {
   return CONTEXT_FILES.find((file) => [file, file.slice(0, -3), ...file.slice(0, -3).split("-")].includes(word));
 }

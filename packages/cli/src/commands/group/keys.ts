@@ -29,7 +29,7 @@ export const command: Command = {
   },
 };
 
-/** Whose each is, where not all are its own. */
+/** Shows each value's group if some are inherited. */
 function table(values: readonly SharedKey[], group: string, called: (principal: string) => string): string {
   const isMixed = values.some((value) => value.group !== group);
   const row = ({ key, revision, bytes, author, at, group: of, hidden }: SharedKey) => [

@@ -36,7 +36,7 @@ export const command: Command = {
 };
 
 function wordsOf(context: Context): { group: string; key: string; text: string } {
-  // A number below zero looks like a flag: it goes behind --.
+  // A negative number looks like a flag and must follow --.
   const [group, key, text, ...more] = [...context.args, ...context.rest];
   if (group === undefined || key === undefined || text === undefined || more.length > 0) {
     const what = more.length > 0 ? "the value must be one argument; put it in quotes" : "expected GROUP KEY JSON";

@@ -10,7 +10,7 @@ import { plain } from "../../plain.ts";
 import { wholeNumber } from "../../select.ts";
 import { cut } from "../../table.ts";
 
-/** Of one request, less than after which it is said that the daemon does not answer. */
+/** Wait of one request; shorter than the time after which a daemon counts as unresponsive. */
 const ONE_WAIT_MS = 4000;
 
 export const command: Command = {
@@ -38,7 +38,7 @@ export const command: Command = {
     const patience = new Patience();
     let told = 0;
     const asked = wholeNumber(context.flags, "after");
-    // Whether the daemon has ever been at that revision.
+    // True once the daemon has accepted the revision.
     let isKnown = asked === undefined;
     let after = asked ?? (await context.client.call("listValues", { params: { group } })).revision;
     for (;;) {
@@ -54,7 +54,7 @@ export const command: Command = {
       } catch (error) {
         if (HoldfastError.from(error).code !== "cursor_gone") await patience.bear(error);
         else if (!isKnown) throw error;
-        // What was lost with a journal that was restored will not be told: it goes on from what there is.
+        // The journal was restored, and the changes since then are lost. Continue with the current values.
         else after = 0;
       }
       if (performance.now() < until) continue;

@@ -43,7 +43,7 @@ export const command: Command = {
   },
 };
 
-/** Where it was found: not every agent passes its own PATH on. */
+/** An absolute path, because not every agent passes its PATH on. */
 function program(): string {
   return findProgram("holdfast", process.env.PATH, process.cwd()) ?? join(dirname(dirname(process.argv[1] ?? "")), "bin/holdfast");
 }

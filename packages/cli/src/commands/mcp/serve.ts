@@ -21,7 +21,7 @@ export const command: Command = {
         "An agent starts this command and speaks MCP with it; Ctrl+D ends it. To configure an agent: holdfast mcp install AGENT\n",
       );
     const { serveStdio } = await import("@holdfast/mcp");
-    // It lives as long as its agent, and so longer than a daemon of its own version.
+    // The server lives as long as its agent, and may outlive a daemon of its own version.
     using client = connect(home, { quiet: true, anyVersion: true });
     await serveStdio(client);
     return 0;

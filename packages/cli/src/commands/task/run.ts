@@ -12,7 +12,7 @@ import { readTaskFile } from "../../task/tick.ts";
 import { type Change, work } from "../../task/work.ts";
 import { TRUST_FLAG, trustFirst } from "../../trusting.ts";
 
-/** How often what is on a terminal is drawn again, for the times on it. */
+/** Redraw interval of the times on a terminal. */
 const DRAW_MS = 1000;
 const MOST_AT_ONCE = 64;
 
@@ -121,7 +121,7 @@ function cutOff(name: string, standings: Standings, error: unknown): HoldfastErr
   });
 }
 
-/** Without anybody. */
+/** Items that keep running after the command ends. */
 function whatGoesOn(standings: Standings): string {
   const running = standings.in("running").map((item) => `${item.label} (session ${standings.of(item).session ?? ""})`);
   return running.length === 0 ? "nothing is running" : `${plain(running.join(", "))} ${running.length === 1 ? "keeps" : "keep"} running`;

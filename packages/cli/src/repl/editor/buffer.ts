@@ -1,11 +1,11 @@
-/** A text with a cursor in it, and what keys do to both. Knows nothing of terminals. */
+/** A text with a cursor, and the edits on both. Independent of terminals. */
 
 interface State {
   text: string;
   cursor: number;
 }
 
-/** More steps back are nobody's. */
+/** Most steps that can be undone. */
 const MOST_UNDO = 200;
 const MOST_KILLED = 20;
 
@@ -15,12 +15,12 @@ export class EditBuffer {
   #text = "";
   #cursor = 0;
   #undo: State[] = [];
-  /** Letters that are typed one after the other are undone together. */
+  /** Consecutively typed letters are undone together. */
   #typing = false;
   #killed: string[] = [];
-  /** The last key killed: the next one that does so adds to it. */
+  /** The last key killed text: another kill appends to it. */
   #killing = false;
-  /** What the last yank put in, and which of the killed texts that was. */
+  /** The start of the last yank, and the index of its killed text. */
   #yanked: { from: number; which: number } | undefined;
 
   get text(): string {
@@ -35,7 +35,7 @@ export class EditBuffer {
     return this.#text === "";
   }
 
-  /** The cursor goes to the end. */
+  /** Moves the cursor to the end. */
   set(text: string): void {
     this.#keep();
     this.#text = text;
@@ -90,7 +90,7 @@ export class EditBuffer {
     this.#move(this.#text.length);
   }
 
-  /** False: there is no line above. */
+  /** False if there is no line above. */
   up(): boolean {
     const start = this.#startOfLine();
     if (start === 0) return false;
@@ -99,7 +99,7 @@ export class EditBuffer {
     return true;
   }
 
-  /** False: there is no line below. */
+  /** False if there is no line below. */
   down(): boolean {
     const end = this.#endOfLine();
     if (end === this.#text.length) return false;
@@ -143,7 +143,7 @@ export class EditBuffer {
     this.#yanked = { from, which: this.#killed.length - 1 };
   }
 
-  /** In place of what was just yanked, what was killed before it. */
+  /** Replaces the yanked text with the one killed before it. */
   yankBefore(): void {
     if (!this.#yanked) return;
     const { from, which } = this.#yanked;
@@ -152,7 +152,7 @@ export class EditBuffer {
     this.#yanked = { from, which: before };
   }
 
-  /** The characters before and under the cursor change places. */
+  /** Swaps the characters before and under the cursor. */
   transpose(): void {
     const at = this.#cursor === this.#text.length ? this.#before() : this.#cursor;
     if (at === 0 || this.#text.length < 2) return;
@@ -170,7 +170,7 @@ export class EditBuffer {
     this.#settle();
   }
 
-  /** What was there; the next text has nothing to undo. */
+  /** Returns and clears the text; nothing is left to undo. */
   take(): string {
     const text = this.#text;
     this.#text = "";
@@ -244,10 +244,10 @@ export class EditBuffer {
   }
 }
 
-/** What a person takes for one character may be several code points: an accent, a family. It is made when first needed: it costs milliseconds. */
+/** One visible character may be several code points: an accent, a family. Created on first use, because it costs milliseconds. */
 let segmenter: Intl.Segmenter | undefined;
 
-/** Far enough for any of them. */
+/** Longer than any single visible character. */
 const LONGEST = 64;
 
 function boundaryBefore(text: string, at: number): number {

@@ -1,6 +1,6 @@
 /**
- * The line that is typed: what a key does, and how it looks. Keys come from node:readline, which knows the sequences of terminals; its line
- * editor is not used, for it has neither several lines nor a search, and takes the rows of the screen for itself.
+ * The input line: the effect of keys, and its rendering. Keys come from node:readline, which knows the terminals' sequences. Its line editor is
+ * not used: it has neither several lines nor a search, and takes over rows of the screen.
  */
 import { plain } from "../../plain.ts";
 import { widthOf } from "../../table.ts";
@@ -15,10 +15,10 @@ export interface Key {
   shift?: boolean | undefined;
 }
 
-/** What whoever owns the editor is to do. */
+/** Actions for the editor's owner. */
 export type Effect = "nothing" | "changed" | "submit" | "interrupt" | "leave" | "unfold" | "suspend" | "redraw";
 
-/** Words that may be meant in place of what stands between `from` and the cursor. */
+/** Words that may replace the text between `from` and the cursor. */
 export interface Candidates {
   from: number;
   words: string[];
@@ -27,19 +27,19 @@ export interface Candidates {
 export interface EditorOptions {
   history: History;
   complete(text: string, cursor: number): Promise<Candidates>;
-  /** Something came that was not typed. */
+  /** Called when the view changes without a key press. */
   onChange(): void;
 }
 
 export interface EditorView {
   rows: string[];
   cursor: { row: number; column: number };
-  /** What may be meant. */
+  /** Completion candidates. */
   menu: string[];
 }
 
 interface Menu extends Candidates {
-  /** Which one stands there now. */
+  /** Index of the current candidate. */
   chosen: number;
 }
 
@@ -69,7 +69,7 @@ export class Editor {
     this.#buffer.set(text);
   }
 
-  /** What was typed; it is in the history from now on. */
+  /** Returns the text, clears it, and adds it to the history. */
   take(): string {
     const text = this.#buffer.take();
     this.#options.history.add(text);
@@ -98,7 +98,7 @@ export class Editor {
     return "changed";
   }
 
-  /** At most so many rows, those around the cursor; each leaves a column for it. */
+  /** At most `mostRows` rows around the cursor; each leaves a column for it. */
   view(width: number, mostRows: number): EditorView {
     const room = Math.max(4, width - PROMPT.length - 1);
     if (this.#search) return this.#viewSearch(room);
@@ -166,7 +166,7 @@ export class Editor {
         this.#buffer.set(search.before);
         return "changed";
       }
-      // Whatever else is pressed is meant for what was found.
+      // Any other key applies to the text that was found.
       return this.press(text, key);
     }
     return "changed";
@@ -190,7 +190,7 @@ export class Editor {
       (candidates) => {
         if (this.#buffer.text === text && this.#buffer.cursor === cursor && !this.#search) this.#offer(candidates);
       },
-      // What cannot be found is not offered.
+      // A failed completion offers nothing.
       () => {},
     );
     return "nothing";
@@ -279,7 +279,7 @@ function isTyped(text: string | undefined, { ctrl, meta }: Key): text is string 
   return text !== undefined && text !== "" && !ctrl && !meta && printable(text) === text;
 }
 
-/** Without what would move the cursor. */
+/** Removes characters that would move the cursor. */
 function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, "");
 }
@@ -290,7 +290,7 @@ function commonStart(a: string, b: string): string {
   return a.slice(0, length);
 }
 
-/** The rows of a text, and where in them the cursor is. */
+/** The rows of a text, and the cursor's position in them. */
 function layOut(text: string, cursor: number, room: number): { rows: string[]; row: number; column: number } {
   const rows = [""];
   let width = 0;

@@ -1,12 +1,12 @@
 /**
- * What was said before, in all conversations of this home: a file of one JSON text a line, for its owner alone. Each is appended as it is
- * said, so that two chats at once keep both; a file that has grown is cut when it is read. That it cannot be kept is no reason not to talk.
+ * Messages typed before, in all conversations of this home: a file with one JSON text per line, private to its owner. Each text is appended at
+ * once, so that two chats keep both. A long file is shortened when it is read. A history that cannot be written does not stop the chat.
  */
 import { appendFileSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 
 export const MOST_KEPT = 1000;
 
-/** A file from a paste is not something to go back to. */
+/** A pasted file is not worth keeping. */
 const LONGEST_KEPT = 20_000;
 
 export class History {
@@ -25,7 +25,7 @@ export class History {
     return this.#texts;
   }
 
-  /** One that begins with a blank is not kept, nor the same one again. */
+  /** Skips a text that begins with a space, and an immediate repetition. */
   add(text: string): void {
     this.#at = this.#texts.length;
     if (text.trim() === "" || text.startsWith(" ") || text === this.#texts.at(-1) || text.length > LONGEST_KEPT) return;
@@ -35,24 +35,24 @@ export class History {
     try {
       appendFileSync(this.#file, `${JSON.stringify(text)}\n`, { mode: 0o600 });
     } catch {
-      // A full disk, a home of somebody else's.
+      // A full disk, or another user's home.
     }
   }
 
-  /** The one before, in place of what is there now. */
+  /** Returns the previous text; keeps the current one as the draft. */
   older(now: string): string | undefined {
     if (this.#at === 0) return undefined;
     if (this.#at === this.#texts.length) this.#draft = now;
     return this.#texts[--this.#at];
   }
 
-  /** The one after; behind the newest is what was being typed. */
+  /** Returns the next text; after the newest, the draft. */
   newer(): string | undefined {
     if (this.#at === this.#texts.length) return undefined;
     return ++this.#at === this.#texts.length ? this.#draft : this.#texts[this.#at];
   }
 
-  /** Where the next text that has the words in it is, going back from an index; -1: nowhere. */
+  /** Index of the nearest older text that contains the words; -1 if none. */
   search(words: string, before: number): number {
     for (let at = Math.min(before, this.#texts.length) - 1; at >= 0; at--) if (this.#texts[at]?.includes(words)) return at;
     return -1;
@@ -85,6 +85,6 @@ function rewrite(file: string, texts: readonly string[]): void {
     writeFileSync(temporary, texts.map((text) => `${JSON.stringify(text)}\n`).join(""), { mode: 0o600 });
     renameSync(temporary, file);
   } catch {
-    // It stays as long as it is.
+    // The file stays long.
   }
 }

@@ -1,15 +1,15 @@
 /**
- * Bold, italic, struck out, code and links within a line. What is opened may not have been closed yet, for the line is still being said: it is
- * then shown as if it were going to be. In a line that is whole, what was never closed stands there as it was written.
+ * Bold, italic, strikethrough, code and links within a line. In a line that is still arriving, an open mark is shown as if it will be closed. In
+ * a complete line, an unclosed mark is shown literally.
  */
 import { type Span, STYLE } from "../paint.ts";
 
-/** What is open where a part of a line begins, because the part before has been shown already. */
+/** Marks open at the start of a line's part, because the part before it has already been shown. */
 export interface Open {
   bold: boolean;
   italic: boolean;
   strike: boolean;
-  /** Of how many backticks; 0: none. */
+  /** Number of backticks; 0 if none. */
   code: number;
 }
 
@@ -17,7 +17,7 @@ export const NOTHING_OPEN: Open = { bold: false, italic: false, strike: false, c
 
 export interface Inline {
   spans: Span[];
-  /** For each span, what is open in it. */
+  /** The open marks of each span. */
   opens: Open[];
 }
 
@@ -101,7 +101,7 @@ function sgrOf(open: Open, base: string, extra: string): string {
   return [...new Set(parts.filter((part) => part !== ""))].join(";");
 }
 
-/** Where a run of exactly so many backticks begins. */
+/** Start of the next run of exactly this many backticks. */
 function closingTicks(source: string, from: number, ticks: number): number {
   for (const { 0: run, index } of source.slice(from).matchAll(/`+/g)) if (run.length === ticks) return from + index;
   return -1;
@@ -114,7 +114,7 @@ function markAt(source: string, i: number): { name: "bold" | "italic" | "strike"
   return source[i] === "*" || source[i] === "_" ? { name: "italic", length: 1 } : undefined;
 }
 
-/** Behind a word. An underscore within a word is a part of it. */
+/** True after a word. An underscore inside a word is part of it. */
 function closes(source: string, i: number, length: number): boolean {
   const before = source[i - 1] ?? "x";
   const after = source[i + length] ?? "";

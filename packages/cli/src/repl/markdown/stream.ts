@@ -1,9 +1,9 @@
 /**
- * Markdown for a terminal, while it is being said. What comes in pieces is shown at once: lines that are whole are given out and never change
- * again; the one that is not is shown as it looks now (`tail`), and of a long paragraph the rows that are full are given out before its end. Only
- * a table waits for its last row, and is seen in the tail until then.
+ * Streams markdown to a terminal. Pieces are shown at once: complete lines are returned and never change again. `tail` returns the incomplete
+ * line as it looks now; full rows of a long paragraph are returned before its end. Only a table waits for its last row, and stays in the tail
+ * until then.
  *
- * Line by line: an agent's line is a paragraph, a list item or a row. Words are wrapped; lines of code are given out as they are, for the
+ * Works line by line: an agent's line is a paragraph, a list item or a row. Words are wrapped. Lines of code are returned unwrapped, for the
  * terminal to break, so that they can be copied.
  */
 import { inertLine, type Paint, paintRow, type Span, STYLE } from "../paint.ts";
@@ -11,20 +11,20 @@ import { chop, type WrappedRow, wrap } from "../wrap.ts";
 import { type Inline, NOTHING_OPEN, type Open, parseInline } from "./inline.ts";
 import { isDelimiter, mayBeTable, renderTable } from "./table.ts";
 
-/** So many rows of a line that goes on stay in the tail: what was opened in them may still be closed. */
+/** Rows of an unfinished line that stay in the tail: their marks may still be closed. */
 const TAIL_ROWS = 3;
 
-/** More of a line that is not broken is not on the screen. */
+/** Longest part of an unbroken line that is drawn. */
 const LONGEST_TAIL = 20_000;
 
-/** A table that does not end is given out in parts. */
+/** A longer table is returned in parts. */
 const MOST_TABLE_LINES = 500;
 
 export interface MarkdownOptions {
-  /** The terminal's, now. */
+  /** The terminal's current width. */
   width(): number;
   paint: Paint;
-  /** Without styles what was written stands as it is. */
+  /** Without styles, markup is shown as written. */
   painted: boolean;
 }
 
@@ -34,7 +34,7 @@ interface Fence {
 }
 
 interface Shape {
-  /** What stands before the first row, and before the others. */
+  /** Prefix of the first row, and of the others. */
   first: string;
   rest: string;
   text: string;
@@ -52,17 +52,17 @@ export class MarkdownStream {
   #line = "";
   #fence: Fence | undefined;
   #table: string[] = [];
-  /** The line's beginning has been given out. */
+  /** Set once the line's beginning has been returned. */
   #continued: Continued | undefined;
 
   constructor(options: MarkdownOptions) {
     this.#options = options;
   }
 
-  /** Lines that are done. */
+  /** Returns finished lines. */
   push(text: string): string[] {
     const [first = "", ...more] = text.split("\n");
-    // A line may have a megabyte and come letter by letter: it is not looked at each time.
+    // A line may be a megabyte and arrive letter by letter, so it is not scanned each time.
     this.#line += first;
     const done: string[] = [];
     for (const next of more) {
@@ -73,7 +73,7 @@ export class MarkdownStream {
     return done;
   }
 
-  /** As what is not done looks now; each row fits the terminal. */
+  /** The unfinished part as it looks now; each row fits the terminal. */
   tail(): string[] {
     const table = this.#table.length > 1 ? this.#drawTable(this.#table) : this.#table.flatMap((line) => this.#drawLine(line, true));
     if (this.#line === "" && !this.#continued) return table;
@@ -83,7 +83,7 @@ export class MarkdownStream {
     return [...table, ...this.#drawLine(line, true)];
   }
 
-  /** Nothing more comes. */
+  /** Ends the text and returns the remaining lines. */
   end(): string[] {
     const done = this.#line === "" && !this.#continued ? [] : this.#take(this.#line);
     this.#line = "";
@@ -148,7 +148,7 @@ export class MarkdownStream {
     return renderTable(lines, { width: this.#width, paint: this.#options.paint, painted: this.#options.painted });
   }
 
-  /** A whole line, or what there is of one. */
+  /** Draws a complete line, or the available part of one. */
   #drawLine(line: string, partial: boolean): string[] {
     const shape = this.#shapeOf(line);
     const rows = this.#wrap(shape, this.#parse(shape, partial).spans).map((row, index) => this.#drawRow(shape, row, index));
@@ -175,7 +175,7 @@ export class MarkdownStream {
     return shapeOf(line, this.#options.painted, this.#width);
   }
 
-  /** Of a line that has become long, the rows that are full; it goes on behind them. */
+  /** Returns the full rows of a long line; the line continues after them. */
   #overflow(): string[] {
     if (this.#fence || this.#line.length < this.#width * TAIL_ROWS || this.#mayBecomeOther()) return [];
     const shape = this.#shapeOf(inertLine(this.#line));
@@ -185,11 +185,11 @@ export class MarkdownStream {
     if (rows.length <= TAIL_ROWS * 2 || !cut) return [];
     const index = spans.findLastIndex(({ at }) => at <= cut.from);
     this.#continued = { rest: shape.rest, open: opens[index] ?? NOTHING_OPEN, base: shape.base };
-    // From here on in what cannot do anything: the sequences that were left out have no place in it.
+    // The rest is already inert text, without the removed sequences.
     this.#line = shape.text.slice(cut.from);
     return rows.slice(0, rows.length - TAIL_ROWS).map((row, at) => this.#drawRow(shape, row, at));
   }
-  /** Of a table or a fence nothing can be said before its line is whole. */
+  /** A table or a fence is recognized only once its line is complete. */
   #mayBecomeOther(): boolean {
     return !this.#continued && (this.#table.length > 0 || mayBeTable(this.#line) || /^\s*(`{3}|~{3})/.test(this.#line));
   }

@@ -1,4 +1,4 @@
-/** A table as wide as its cells; where the terminal is narrower, each row under one another, with nothing left out. */
+/** A table as wide as its cells. On a narrower terminal the cells of each row are stacked, with nothing omitted. */
 import { widthOf } from "../../table.ts";
 import { type Paint, paintRow, STYLE } from "../paint.ts";
 import { wrap } from "../wrap.ts";
@@ -14,7 +14,7 @@ export function mayBeTable(line: string): boolean {
   return line.includes("|") && line.trim() !== "|";
 }
 
-/** A pipe within code, or behind a backslash, is none of the table's. */
+/** A pipe in code, or after a backslash, does not separate cells. */
 export function cellsOf(line: string): string[] {
   const cells: string[] = [];
   let cell = "";

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 
-/** A directory and all that it is in, itself first. */
+/** A directory and all its parents, itself first. */
 export function ancestors(directory: string): string[] {
   return directory === dirname(directory) ? [directory] : [directory, ...ancestors(dirname(directory))];
 }

@@ -1,13 +1,13 @@
 /**
- * Where the hooks of a run wait that asked for leave: each on a FIFO of its own, which has a reader for as long as the hook lives. The answer
- * is a file beside it, there before the hook is woken, so that it does not matter when a daemon dies in between: the next one wakes it again.
+ * Answers the waiting hooks of a run. Each waits on a FIFO of its own, which has a reader as long as the hook lives. The answer is a file next to it,
+ * written before the hook is woken. If the daemon dies in between, the next daemon wakes the hook again.
  */
 import { closeSync, constants, type FSWatcher, lstatSync, openSync, readdirSync, rmSync, watch, writeSync } from "node:fs";
 import { join } from "node:path";
 import { describe, isMissing, log, writeFileAtomic } from "@holdfast/platform";
 import { ANSWERS, ASK } from "./injection.ts";
 
-/** A hook that waits, held so that it can be told whether it still does. */
+/** A waiting hook. Its open FIFO shows whether it still waits. */
 export class WaitingHook implements Disposable {
   readonly #path: string;
   readonly #fifo: number;
@@ -17,7 +17,7 @@ export class WaitingHook implements Disposable {
     this.#fifo = fifo;
   }
 
-  /** Undefined: it has ended, whatever the reason. What a killed one left behind is removed. */
+  /** Undefined if the hook has ended. Removes the files that a killed hook left behind. */
   static find(runDirectory: string, ask: string): WaitingHook | undefined {
     const path = join(runDirectory, ANSWERS, ask);
     try {
@@ -32,7 +32,7 @@ export class WaitingHook implements Disposable {
     }
   }
 
-  /** It prints this and ends; false: it ended before. With nothing to print, the agent decides as if there had been no hook. */
+  /** Makes the hook print this text and end; false if it ended before. After an empty text the agent acts as if it had no hook. */
   answer(text: string): boolean {
     writeFileAtomic(`${this.#path}.json`, text);
     try {
@@ -50,7 +50,7 @@ export class WaitingHook implements Disposable {
   }
 }
 
-/** The hooks of a run that wait, or were killed while they did. */
+/** The hooks of a run that wait, or were killed while they waited. */
 export function waitingAsks(runDirectory: string): string[] {
   try {
     return readdirSync(join(runDirectory, ANSWERS)).filter((name) => name.endsWith(ASK));
@@ -60,7 +60,7 @@ export function waitingAsks(runDirectory: string): string[] {
   }
 }
 
-/** Calls when a hook may have ended; undefined where the system has no watches left, or the run has no such directory. */
+/** Calls back when a hook may have ended. Undefined if the system has no watches left, or the run has no such directory. */
 export function watchAnswers(runDirectory: string, onChange: () => void): FSWatcher | undefined {
   const directory = join(runDirectory, ANSWERS);
   try {

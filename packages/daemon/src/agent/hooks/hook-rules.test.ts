@@ -8,16 +8,16 @@ import { readHook } from "./hook-rules.ts";
 
 const profiles = new Profiles();
 
-/** Esc fires no hook, nor does a tool that was allowed and runs, nor a dialog that stands before the conversation: the screen must say it. */
+/** Only the screen shows these: Esc, an allowed tool that runs, and dialogs before the conversation fire no hook. */
 const SILENT = new Set(["interrupted", "denied", "login", "trust", "tool"]);
-/** Codex has none for what its model refuses, Gemini none for the dialog that it then shows, nor for that of a loop. */
+/** Codex has no hook for failed model calls; Gemini has none for its limit dialog and its loop dialog. */
 const SILENT_OF: Record<string, readonly string[]> = { codex: ["refused", "rate-limit", "usage-limit"], gemini: ["usage-limit", "loop"] };
 
 const told = readFixtures().filter(
   ({ agent, state, hooks }) => profiles.get(agent).hooks && hooks.length > 0 && !SILENT.has(state) && !SILENT_OF[agent]?.includes(state),
 );
 
-test.each(told.map((fixture) => [nameOf(fixture), fixture] as const))("the hooks of %s tell what it does", (_, fixture) => {
+test.each(told.map((fixture) => [nameOf(fixture), fixture] as const))("the hooks of %s report the expected state", (_, fixture) => {
   const { turn, attention } = fuse(evidenceOf(fixture));
   expect(turn?.value ?? fixture.expected.turn).toBe(fixture.expected.turn);
   expect(attention?.value?.for).toBe(fixture.expected.attention?.for);
@@ -31,7 +31,7 @@ function evidenceOf({ agent, hooks }: Fixture): Evidence[] {
   }, []);
 }
 
-test("a tool is told in one line, by what it is mostly about", () => {
+test("a tool call is described in one line by its main argument", () => {
   expect(describeTool({ name: "Bash", input: { description: "clean up", command: "rm -rf \\\n  build" } })).toBe("Bash: rm -rf \\␊  build");
   expect(describeTool({ name: "shell", input: { command: ["rm", "-rf", "build"] } })).toBe("shell: rm -rf build");
   expect(describeTool({ name: "Mystery", input: { depth: 3 } })).toBe('Mystery: {"depth":3}');
@@ -39,7 +39,7 @@ test("a tool is told in one line, by what it is mostly about", () => {
   expect(describeTool({ name: "Write", input: { command: "x".repeat(900) } }).length).toBeLessThanOrEqual(400);
 });
 
-test("of what it waits for only as much is kept as is read at a glance, however much an agent tells", () => {
+test("a long description of a wait is shortened to what can be read at a glance", () => {
   const reading = profiles.get("gemini").hooks;
   const payload = {
     hook_event_name: "Notification",
@@ -50,7 +50,7 @@ test("of what it waits for only as much is kept as is read at a glance, however 
   expect(signal?.claim.attention?.text).toMatch(/^cat <<E␊x+ …\[5000008 characters in all\]… x+$/);
 });
 
-test("Gemini tells which tool of a server it asks for, beside words that say nothing", () => {
+test("a request of Gemini names the MCP tool instead of its generic message", () => {
   const reading = profiles.get("gemini").hooks;
   const payload = {
     hook_event_name: "Notification",
@@ -77,7 +77,7 @@ test.each([
       properties: { status: { type: "retry", message: "Rate limit", next: new Date(2026, 0, 2, 9, 41).getTime() } },
     },
   ],
-])("when a limit ends is told by %s", (agent, payload) => {
+])("the hooks of %s report when a limit ends", (agent, payload) => {
   const reading = profiles.get(agent).hooks;
   const signal = reading && readHook(reading, payload, new Date(2026, 0, 2, 8, 0).toISOString());
   expect(signal?.claim.attention).toMatchObject({ for: "rate_limit", until: new Date(2026, 0, 2, 9, 41).toISOString() });

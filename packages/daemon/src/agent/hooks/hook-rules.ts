@@ -1,78 +1,78 @@
 /**
- * What a hook of an agent says, by rules that are data: the first that fits the payload. A path names a field of it: `tool_input.command`.
+ * Interprets an agent's hook payloads by rules that are data. The first rule that fits wins. A path names a field: `tool_input.command`.
  */
 import { type Attention, type Claim, describeTool, inOneLine, type Turn, type Wait } from "@holdfast/contract";
 import { timeSaid } from "../status/time-said.ts";
 
-/** Of a payload, or of a file in which an agent keeps what it does. */
+/** A rule for a payload or for an agent's state file. */
 export interface FieldRule {
-  /** What is at these paths must fit; what is not there fits `/^$/`. */
+  /** The fields at these paths must match. A missing field matches as an empty text. */
   when?: Readonly<Record<string, RegExp>>;
   turn?: Turn;
   waits?: Wait;
-  /** Where it says what it waits for. Without it: the tool and what it is to do. */
+  /** Path of the text about the wait. Default: a description of the tool call. */
   text?: string;
-  /** Where it says until when: in milliseconds since 1970, or in words for people, `resets 9:41am`. */
+  /** Path of the end of the wait: milliseconds since 1970, or words such as `resets 9:41am`. */
   until?: string;
-  /** It wants nobody. */
+  /** The agent does not wait for a person. */
   calm?: boolean;
   background?: boolean;
 }
 
 export interface HookRule extends FieldRule {
-  /** The payload's `hook_event_name`; its `type`, where an agent calls it that. */
+  /** The payload's `hook_event_name`, or its `type` for agents that use that name. */
   event: string;
   /**
-   * The conversation it names is the session's from now on; what others say is a subagent's. `first`: only before a hook has told anything in
-   * the run. What is put in by the environment is in agents, too, that this one starts as a tool.
+   * The payload's conversation becomes the session's; other conversations are subagents'. `first`: only before any hook has reported in the run,
+   * because hooks injected through the environment also reach agents that this one starts as tools.
    */
   opens?: true | "first";
-  /** Where the prompt is that began a turn, the answer that ended one, and why one failed. */
+  /** Paths of the prompt that began a turn, the answer that ended it, and the reason of a failure. */
   prompt?: string;
   reply?: string;
   failure?: string;
-  /** Where the questions are that it asks, which no tool of its own names. */
+  /** Path of questions that the agent asks without a tool call. */
   questions?: string;
 }
 
-/** How an agent's hooks are read. */
+/** How to read an agent's hooks. */
 export interface HookReading {
-  /** Where a payload names its conversation. */
+  /** Path of the conversation's id. */
   conversation: string;
-  /** Where a payload has the agent's own id of the turn that it tells of. */
+  /** Path of the agent's own id of the turn. */
   turn?: string;
-  /** Where a payload says that it is a subagent's. */
+  /** Path that only a subagent's payload has. */
   subagent?: string;
-  /** Where a tool's name and arguments are. */
+  /** Paths of a tool's name and arguments. */
   tool?: { name: string; input: string };
   rules: readonly HookRule[];
 }
 
 export interface Signal {
   event: string;
-  /** When it was told. */
+  /** Time of the report. */
   at: string;
   claim: Claim;
   conversation: string | null;
   opens: true | "first" | undefined;
   tool: { name: string; input: unknown } | null;
-  /** Where it works. */
+  /** The agent's working directory. */
   directory: string | null;
   /** The agent's own id of the turn. */
   turn: string | null;
   prompt: string | null;
   reply: string | null;
-  /** Why a turn failed. */
+  /** Reason of a failed turn. */
   failure: string | null;
-  /** Somebody ended the turn before it was done. */
+  /** The turn was interrupted. */
   interrupted?: true;
   /** Another turn has begun since. */
   over?: true;
-  /** No hook told it: the agent wrote it down itself. */
+  /** The signal comes from the agent's own transcript, not from a hook. */
   written?: true;
 }
 
-/** Undefined: it says nothing that matters, or a subagent says it, which counts only when it `asks` for leave. */
+/** Undefined if the payload is irrelevant or a subagent's. A subagent's counts only if it `asks` for permission. */
 export function readHook(reading: HookReading, payload: unknown, at: string, asks = false): Signal | undefined {
   const event = textAt(payload, "hook_event_name") ?? textAt(payload, "type");
   if (event === undefined) return undefined;
@@ -101,7 +101,7 @@ export function fits({ when = {} }: FieldRule, payload: unknown): boolean {
   return Object.entries(when).every(([path, pattern]) => pattern.test(textAt(payload, path) ?? ""));
 }
 
-/** As much as is read at a glance; it is written down with every change of a session. */
+/** Length that can be read at a glance; the text is journaled with every change of a session. */
 const GLANCE = 200;
 
 export function claimOf(rule: FieldRule, payload: unknown, said: { text: string | null; at: string }): Claim {

@@ -1,9 +1,9 @@
 /**
- * Puts hooks into an agent so that it tells what it does, by its flags, its environment and files of the run's own: a user's files are
- * not touched. What is put in belongs to one run and lies in its directory, under `hooks/`; what hooks say comes into `signals/`.
+ * Injects hooks into an agent so that it reports what it does, through flags, environment and files of the run. A user's files are not touched. The
+ * injected files belong to one run and are in its directory, under `hooks/`; hooks write their signals to `signals/`.
  *
- * A hook costs no Node: it is a shell script that writes what it is told into a file and then gives it its name. Only whole files have a name
- * without a dot, and two hooks at once write two files. A hook that asks for leave waits besides, on a FIFO in `answers/` (answer-files.ts).
+ * A hook does not start Node: it is a shell script that writes its input to a file and then renames the file. Only complete files have a name without
+ * a leading dot, and parallel hooks write separate files. A hook that asks for permission also waits on a FIFO in `answers/` (answer-files.ts).
  */
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -11,23 +11,23 @@ import { shellQuote, writeFileAtomic } from "@holdfast/platform";
 import type { Profile } from "../profile.ts";
 
 export interface InjectionPlace {
-  /** The run's own directory for it. */
+  /** The run's directory for injected files. */
   directory: string;
-  /** The shell command that a hook runs to tell. Through `sh`: the home may be where nothing can be executed. */
+  /** The shell command of a hook that reports. It uses `sh`, because the home may be mounted noexec. */
   tell: string;
-  /** The same for a hook that decides: it waits for the answer of the inbox and prints it, or ends without a word. */
+  /** The same for a hook that decides: it waits for an answer from the inbox and prints it, or ends without output. */
   ask: string;
-  /** The environment and the arguments with which the user starts it. */
+  /** The user's environment and arguments. */
   env: Readonly<Record<string, string>>;
   args: readonly string[];
   cwd: string;
 }
 
 export interface Injected {
-  /** Before the user's own. */
+  /** Placed before the user's own arguments. */
   args?: readonly string[];
   env?: Readonly<Record<string, string>>;
-  /** By their names in the directory. */
+  /** Contents by file name in the directory. */
   files?: Readonly<Record<string, string>>;
 }
 
@@ -35,13 +35,13 @@ export const SIGNALS = "signals";
 const HOOKS = "hooks";
 export const ANSWERS = "answers";
 
-/** What a hook tells that waits for an answer is in a file with this ending, and so is the FIFO it waits on. */
+/** Suffix of the signal file of a hook that waits for an answer, and of its FIFO. */
 export const ASK = ".ask";
 
-/** What a hook could not tell, on a full disk, is an empty file with this ending: a name needs no room where words do. */
+/** Suffix of an empty file in place of a signal that did not fit on a full disk: a file name needs no disk space. */
 export const LOST = ".lost";
 
-/** The name is that of the process that tells: two that live have two. One that was told and not read yet keeps its name. */
+/** The file is named by the hook's pid, which is unique among live processes. A file that is not read yet keeps its name. */
 const TELL = `#!/bin/sh
 d=\${0%/*}/../${SIGNALS}
 n=$$
@@ -51,10 +51,10 @@ exit 0
 `;
 
 /**
- * The FIFO is opened before anything is told, and for writing too: it has a reader for as long as this lives, and what is written into it
- * stays until it is read. Whoever looks at it afterwards and finds no reader knows that nobody waits. The answer is a file of its own,
- * written before the FIFO says so: a daemon may die in between. No two have one name, whatever is done to the clock: what was answered once
- * would answer another. Where no FIFO can be made it only tells, and the agent asks by itself.
+ * The script opens the FIFO before it reports, and also for writing. So the FIFO has a reader as long as the script lives, and keeps written bytes
+ * until they are read; without a reader nothing waits. The answer is a separate file, written before the FIFO is, because a daemon may die in
+ * between. Names are unique even if the clock changes: otherwise an old answer could answer a new request. Where no FIFO can be made, the script only
+ * reports, and the agent asks on its screen.
  */
 const ASKING = `#!/bin/sh
 r=\${0%/*}/..
@@ -75,7 +75,7 @@ rm -f "$f" "$f.json"
 exit 0
 `;
 
-/** Writes what is put into the agent for this run; answers what it is to be started with besides. */
+/** Writes the injected files of this run. Returns additional arguments and variables for the start. */
 export function injectHooks(
   profile: Profile | undefined,
   run: { directory: string; env: Readonly<Record<string, string>>; args: readonly string[]; cwd: string },
@@ -93,7 +93,7 @@ export function injectHooks(
   return { args, env };
 }
 
-/** Whether the run was started with hooks: not every agent can be given them everywhere. */
+/** True if the run was started with hooks: not every agent accepts them everywhere. */
 export function hasHooks(runDirectory: string): boolean {
   return existsSync(join(runDirectory, HOOKS));
 }

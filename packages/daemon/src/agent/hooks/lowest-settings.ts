@@ -1,6 +1,6 @@
 /**
- * Settings of the layer that every other one comes before, in agents that join the hooks of all layers: what is there on the machine
- * already, and our hooks after its own.
+ * Settings of the layer with the lowest precedence, for agents that merge the hooks of all layers: the machine's existing settings, with Holdfast's
+ * hooks after its own.
  */
 import { existsSync } from "node:fs";
 import { readJsonFile } from "@holdfast/platform";
@@ -8,11 +8,11 @@ import { readJsonFile } from "@holdfast/platform";
 type Json = Readonly<Record<string, unknown>>;
 
 export interface LowestSettings {
-  /** `hook` for all of `events`, and others for others. */
+  /** Adds `hook` to all of `events`, and other hooks to other events. */
   withHooks(events: readonly string[], hook: Json, others?: Readonly<Record<string, Json>>): Json;
 }
 
-/** Undefined when there is something that cannot be read, with comments for example: it would be lost. */
+/** Undefined if the existing file cannot be parsed, for example because of comments: its content would be lost. */
 export function readLowestSettings(path: string): LowestSettings | undefined {
   const there = existsSync(path) ? readJsonFile(path) : {};
   if (!isObject(there)) return undefined;

@@ -8,7 +8,7 @@ import { Profiles } from "../profiles/index.ts";
 import { injectHooks } from "./injection.ts";
 import { readSignals, type SignalFile, takeSignals, unreadSignals } from "./signal-files.ts";
 
-test("what is told is read oldest first, and nothing was told in the time to come", () => {
+test("signals are read oldest first, and none has a time in the future", () => {
   using run = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const now = Date.now();
   const write = (name: string, seconds: number) => {
@@ -26,7 +26,7 @@ test("what is told is read oldest first, and nothing was told in the time to com
   expect(signals.every(({ at }) => Date.parse(at) <= Date.now())).toBe(true);
 });
 
-/** The files of one run, and who takes them. */
+/** The signal files of one run, and a reader that takes them. */
 function tray(names: readonly string[]) {
   const run = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   mkdirSync(join(run.path, "signals"));
@@ -52,7 +52,7 @@ function tray(names: readonly string[]) {
   return { taken, aside, takeAll, left, path: run.path, [Symbol.dispose]: () => run.remove() };
 }
 
-test("one that always fails is tried a few times and then set aside; those after it are taken at once", () => {
+test("a signal that always fails is retried a few times and set aside; later signals are taken at once", () => {
   using box = tray(["1", "2.ask", "3", "4.garbage"]);
   const refuse = (name: string) => {
     if (name === "2.ask") throw new RangeError("Maximum call stack size exceeded");
@@ -64,12 +64,12 @@ test("one that always fails is tried a few times and then set aside; those after
   box.takeAll(refuse);
   box.takeAll(refuse);
   expect(box.left()).toEqual([]);
-  // Whoever waits for its answer is told of.
+  // The callback names the hook that waits for an answer.
   expect(box.aside).toMatchObject([{}, { ask: "2.ask" }]);
   expect(unreadSignals(box.path)).toEqual(["2.ask", "4.garbage"].map((name) => join(box.path, "unread", name)));
 });
 
-test("what fails because nothing can be written down is nobody's fault, and all stay", () => {
+test("if the journal cannot be written, all signals stay", () => {
   using box = tray(["1", "2"]);
   for (let tried = 0; tried < 5; tried++) {
     const full = () => {
@@ -82,7 +82,7 @@ test("what fails because nothing can be written down is nobody's fault, and all 
   expect(unreadSignals(box.path)).toEqual([]);
 });
 
-test("one that cannot even be set aside holds up nothing", () => {
+test("a signal that cannot be set aside does not block the others", () => {
   using box = tray(["1.garbage", "2"]);
   writeFileSync(join(box.path, "unread"), "in the way");
   box.takeAll();
@@ -93,7 +93,7 @@ test("one that cannot even be set aside holds up nothing", () => {
   expect(unreadSignals(box.path)).toEqual([join(box.path, "unread", "1.garbage")]);
 });
 
-test("what a hook that was killed has left is set aside when it is old", () => {
+test("the incomplete file of a killed hook is set aside when it is old", () => {
   using box = tray([".7"]);
   vi.useFakeTimers({ now: 1_000_000 + 60_000 });
   try {
@@ -107,10 +107,10 @@ test("what a hook that was killed has left is set aside when it is old", () => {
   }
 });
 
-test.each(["tell", "ask"])("what %s cannot write on a full disk leaves nothing half, and that it was told is known", (script) => {
+test.each(["tell", "ask"])("on a full disk %s leaves no incomplete file, but a mark of the lost signal", (script) => {
   using box = tray([]);
   injectHooks(new Profiles().get("claude"), { directory: box.path, env: {}, args: [], cwd: "/" });
-  // A file may not grow: the kernel refuses every byte, as on a full disk, but not the file's name.
+  // Files must not grow: the kernel refuses every byte, as on a full disk, but not a file name.
   const limited = `trap '' XFSZ; ulimit -f 0; exec sh hooks/${script}`;
   const { stdout, stderr, status } = spawnSync("sh", ["-c", limited], { cwd: box.path, input: '{"a":1}', encoding: "utf8" });
   expect({ stdout, stderr, status }).toEqual({ stdout: "", stderr: "", status: 0 });

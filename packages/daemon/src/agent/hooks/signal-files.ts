@@ -1,6 +1,6 @@
 /**
- * What the hooks of a run have told and nobody has taken yet, oldest first. A file stays until what it says is in the journal: a daemon
- * that dies in between finds it again. One that cannot be taken must not hold up the others: it is set aside, in `unread/`, for people.
+ * Signals that the hooks of a run have written and the daemon has not taken yet, oldest first. A file stays until its content is in the journal, so
+ * the next daemon finds it again after a crash. A file that cannot be taken must not block the others: it is moved to `unread/`, for people.
  */
 import { type FSWatcher, mkdirSync, readdirSync, renameSync, rmSync, statSync, watch } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -10,22 +10,22 @@ import { ASK, LOST, SIGNALS } from "./injection.ts";
 
 export interface SignalFile {
   path: string;
-  /** When it was written. */
+  /** Time of writing. */
   at: string;
   payload: unknown;
-  /** Why there is no payload. */
+  /** Reason for a missing payload. */
   unreadable?: string;
-  /** The FIFO on which the hook waits for an answer, by its name; undefined where it only tells. */
+  /** Name of the FIFO on which the hook waits for an answer; undefined if it only reports. */
   ask: string | undefined;
 }
 
-/** More than any agent tells: what claims to be is no signal. */
+/** No agent reports more. A larger file is not a signal. */
 const LARGEST = 64_000_000;
 
-/** No hook takes that long to write down what it was told. */
+/** No hook takes this long to write its file. */
 const UNFINISHED_MS = 3_600_000;
 
-/** Each is read when it is its turn: many may have come while there was no daemon. */
+/** Reads each file only when it is due: many may have arrived while no daemon ran. */
 export function* readSignals(runDirectory: string): Generator<SignalFile, void> {
   const directory = join(runDirectory, SIGNALS);
   let names: string[];
@@ -43,7 +43,7 @@ export function* readSignals(runDirectory: string): Generator<SignalFile, void> 
   });
   files.sort((a, b) => (a.written < b.written ? -1 : a.written > b.written ? 1 : a.path.localeCompare(b.path, "en", { numeric: true })));
   for (const { path, written, bytes } of files) {
-    // One of the time to come would be the newest for ever: the clock was set, or the file's time.
+    // A file time in the future, after a clock change, would stay the newest evidence.
     const at = new Date(Math.min(Date.now(), Number(written / 1_000_000n))).toISOString();
     const ask = path.endsWith(ASK) ? basename(path) : undefined;
     if (basename(path).startsWith("."))
@@ -55,7 +55,7 @@ export function* readSignals(runDirectory: string): Generator<SignalFile, void> 
   }
 }
 
-/** Calls when there may be something to take; undefined where the system has no watches left. */
+/** Calls back when there may be signals. Undefined if the system has no watches left. */
 export function watchSignals(runDirectory: string, onSignal: () => void): FSWatcher | undefined {
   const directory = join(runDirectory, SIGNALS);
   try {
@@ -75,30 +75,30 @@ function contentOf(path: string): Pick<SignalFile, "payload" | "unreadable"> {
   try {
     return { payload: JSON.parse(readOrdinaryFile(path, LARGEST)) as unknown };
   } catch (error) {
-    // Too many files are open: that passes.
+    // Too many open files: temporary.
     if (/^E[MN]FILE$/.test((error as NodeJS.ErrnoException).code ?? "")) throw error;
     return { payload: undefined, unreadable: String(error) };
   }
 }
 
-/** How often one is tried: what made it fail may pass. */
+/** Attempts per file, since the cause of a failure may be temporary. */
 const TRIES = 3;
 
-/** How many of a run are kept that could not be taken. */
+/** Number of unreadable files that are kept per run. */
 const MOST_UNREAD = 100;
 
 const UNREAD = "unread";
 
 export interface Taking {
-  /** Takes what one told; it is deleted afterwards. */
+  /** Processes a signal. Its file is deleted afterwards. */
   take(file: SignalFile): void;
-  /** How often each has failed, by its path. */
+  /** Number of failures by path. */
   failures: Map<string, number>;
-  /** One that cannot be taken at all; who waits for its answer must not do so for ever. */
+  /** Called for a file that cannot be taken, so that a hook does not wait for its answer forever. */
   onAside(file: SignalFile): void;
 }
 
-/** Throws when nothing can be taken now, because nothing can be written down: then all stay as they are. */
+/** Throws if the journal cannot be written. All files then stay as they are. */
 export function takeSignals(runDirectory: string, { take, failures, onAside }: Taking): void {
   for (const file of readSignals(runDirectory)) {
     const tried = failures.get(file.path) ?? 0;
@@ -121,16 +121,16 @@ export function takeSignals(runDirectory: string, { take, failures, onAside }: T
       setAside(file.path, why);
       failures.delete(file.path);
     } catch (error) {
-      // There is no room even for that: at the next look.
+      // No disk space even for that. Retried at the next look.
       log(`a hook's message cannot be set aside: ${file.path}: ${describe(error)}`);
     }
   }
 }
 
-/** SQLite's primary result codes for what is about the very words: ERROR, TOOBIG, CONSTRAINT, MISMATCH. */
+/** SQLite's primary result codes that the data itself causes: ERROR, TOOBIG, CONSTRAINT, MISMATCH. */
 const ABOUT_WORDS = [1, 18, 19, 20];
 
-/** It is not the file's fault. */
+/** True if the journal failed, not the file. */
 function isOfTheJournal(error: unknown): boolean {
   const { errcode } = (error ?? {}) as { errcode?: unknown };
   if (typeof errcode === "number") return !ABOUT_WORDS.includes(errcode & 0xff);
@@ -145,7 +145,7 @@ function setAside(path: string, why: string): void {
   log(`a hook's message is set aside in ${directory}: ${basename(path)}: ${why}`);
 }
 
-/** Paths of what was set aside. */
+/** Paths of the unreadable files that were moved away. */
 export function unreadSignals(runDirectory: string): string[] {
   try {
     const directory = join(runDirectory, UNREAD);

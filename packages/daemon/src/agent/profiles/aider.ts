@@ -7,7 +7,7 @@ export const aider: Profile = {
   command: ["aider"],
   version: ["--version"],
   setup: { install: "python -m pip install aider-install && aider-install" },
-  // A word of its own is a file.
+  // A positional argument is a file.
   arguments: { positional: false, prompts: /^(-m|--message|--msg|-f|--message-file)$/ },
   untested: true,
 };

@@ -8,7 +8,7 @@ import type { Profile } from "../profile.ts";
 import type { Outcome, Prompt } from "../transcript.ts";
 import { type Call, count, usageInLines } from "../usage-source.ts";
 
-/** Its own prompt shows all the while, so nothing is gained by giving up sooner. */
+/** Claude Code shows its own prompt meanwhile, so a shorter time-out gains nothing. */
 const ASK_S = 7 * 86_400;
 
 export const claude: Profile = {
@@ -71,7 +71,7 @@ export const claude: Profile = {
       waits: "rate_limit",
       turn: "idle",
     },
-    // Between its last words and the composer; it says so from its third try on.
+    // Between the last answer and the composer, from the third try on.
     {
       name: "rate limit",
       title: /^[◐◓◑◒]/,
@@ -80,9 +80,9 @@ export const claude: Profile = {
       waits: "rate_limit",
       turn: "working",
     },
-    // Its turn is over, its Stop hook has fired and its composer takes the next; its title and its file say busy all the same.
+    // The turn is over, the Stop hook has fired and the composer takes input, but title and state file still say busy.
     { name: "background agents", line: /^✻ Waiting for \d+ background agents?/, within: 8, turn: "idle", calm: true, background: true },
-    // A draft hides the words at the foot that say so, and a list of subagents stands below them.
+    // A draft hides `esc to interrupt` at the foot, and a list of subagents appears below it.
     { name: "spinner in the title", title: /^[◐◓◑◒]/, turn: "working", calm: true },
     { name: "esc to interrupt", foot: /\besc to interrupt\b/, turn: "working", calm: true },
     { name: "not logged in", line: /Not logged in · Run \/login/, within: 6, waits: "login" },
@@ -95,7 +95,7 @@ export const claude: Profile = {
       turn: "idle",
       calm: true,
     },
-    // Of its first start. Last: what they say may be quoted above a composer.
+    // Dialogs of the first start. Last, because a transcript above a composer may quote their words.
     { name: "theme picker", line: /(Choose the text style that looks best)/, waits: "question" },
     { name: "security notes", foot: /Press Enter to continue/, line: /(Security notes):/, waits: "question" },
   ],
@@ -124,7 +124,7 @@ export const claude: Profile = {
       { event: "StopFailure", turn: "idle", calm: true, failure: "error" },
     ],
     inject: ({ directory, tell, ask, args }) => {
-      // Their own come first; its hooks cannot be added to a file that is not ours.
+      // The user's own --settings win, and Holdfast adds no hooks to a user's file.
       if (args.some((word) => /^--settings(=|$)/.test(word))) return {};
       const events = ["SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop", "StopFailure"];
       const hook = [{ hooks: [{ type: "command", command: tell }] }];
@@ -148,12 +148,12 @@ export const claude: Profile = {
         allows: /❯ 1\. Yes(, and switch to default \(ask each time\) for this session)?$/,
         allow: ["Enter"],
         deny: ["Escape"],
-        // Its first choice gives more than leave to begin.
+        // The first choice allows more than this plan.
         others: [{ shows: /^\s*❯ 1\. Yes, auto-accept edits\n\s*2\. Yes, manually approve edits$/m, allow: ["2"] }],
       },
     },
     dialogs: [
-      // Not to be answered unseen: it is about all that the agent will do.
+      // Not answerable from the inbox: it concerns everything that the agent will do.
       { for: "trust", from: /^ *WARNING: Claude Code running in Bypass/, to: /^ *Enter to confirm · Esc to cancel/ },
       {
         for: "trust",
@@ -171,7 +171,7 @@ export const claude: Profile = {
     rules: [
       { when: { status: /^waiting$/, waitingFor: /permission/ }, turn: "working", waits: "approval" },
       { when: { status: /^waiting$/, waitingFor: /input/ }, turn: "working", waits: "question" },
-      // While a shell of its runs, it says so instead.
+      // While one of its shells runs, the status is `shell` instead.
       { when: { status: /^idle$/ }, turn: "idle", calm: true, background: false },
       { when: { status: /^shell$/ }, turn: "idle", calm: true, background: true },
       { when: { status: /^busy$/ }, turn: "working", calm: true },
@@ -193,14 +193,14 @@ export const claude: Profile = {
   enterAfterMs: 400,
 };
 
-/** Under a name that it makes of the directory, which differs from version to version. */
+/** The folder is named after the directory, in a way that differs between versions. */
 function transcriptOf(conversation: string, env: Readonly<Record<string, string>>): string | undefined {
   const projects = join(env.CLAUDE_CONFIG_DIR || `${env.HOME}/.claude`, "projects");
   const folders = existsSync(projects) ? readdirSync(projects) : [];
   return folders.map((folder) => join(projects, folder, `${conversation}.jsonl`)).find((file) => existsSync(file));
 }
 
-/** Its own, and those of its subagents, which newer versions keep beside it. */
+/** The agent's own transcript, and those of its subagents, which newer versions keep next to it. */
 function transcriptsOf(conversation: string, env: Readonly<Record<string, string>>): string[] {
   const own = transcriptOf(conversation, env);
   if (own === undefined) return [];
@@ -209,11 +209,11 @@ function transcriptsOf(conversation: string, env: Readonly<Record<string, string
   return [own, ...others.sort().map((name) => join(subagents, name))];
 }
 
-/** A message has a line for each of its parts, and each tells what all of it used so far. */
+/** Each part of a message has a line, with the usage of the whole message so far. */
 function callIn(entry: unknown): Call | undefined {
   const { message } = (entry ?? {}) as { message?: { id?: unknown; model?: unknown; usage?: Record<string, unknown> } };
   const { usage, model } = message ?? {};
-  // What it says itself in place of an answer it has no model for.
+  // Text that Claude Code itself writes in place of an answer has no model.
   if (textAt(entry, "type") !== "assistant" || !usage || model === "<synthetic>") return undefined;
   return {
     id: `${message?.id} ${textAt(entry, "requestId")}`,
@@ -230,7 +230,7 @@ function callIn(entry: unknown): Call | undefined {
 
 const INTERRUPTED = "[Request interrupted by user";
 
-/** Not what a tool answered, what it tells the model itself, nor a command of its own. */
+/** Excludes tool results, Claude Code's own notes to the model, and its slash commands. */
 function promptIn(entry: unknown): Prompt | undefined {
   const [id, text] = [textAt(entry, "uuid"), userTextIn(entry)];
   const isOther = ["isMeta", "isCompactSummary"].some((key) => textAt(entry, key) === "true");
@@ -239,7 +239,7 @@ function promptIn(entry: unknown): Prompt | undefined {
   return { id, text, at: textAt(entry, "timestamp") ?? null };
 }
 
-/** Each part of an answer has a line; one that calls a tool goes on. */
+/** Each part of an answer has a line. After a tool call the turn continues. */
 function outcomeIn(entry: unknown): Outcome | undefined {
   if (userTextIn(entry)?.startsWith(INTERRUPTED)) return { interrupted: true };
   if (textAt(entry, "type") !== "assistant" || textAt(entry, "isSidechain") === "true") return undefined;
@@ -261,7 +261,7 @@ function userTextIn(entry: unknown): string | undefined {
   return texts.length === 0 ? undefined : texts.join("\n");
 }
 
-/** Of the agent itself: a subagent's conversation is in the same file. */
+/** Only the agent's own replies: the file may also contain subagents' conversations. */
 function replyIn(entry: unknown): { text: string; at: string | null } | undefined {
   if (textAt(entry, "type") !== "assistant" || textAt(entry, "isSidechain") === "true") return undefined;
   const { content } = (entry as { message?: { content?: unknown } }).message ?? {};

@@ -12,16 +12,16 @@ import type { Profile } from "../profile.ts";
 import { type Outcome, type Prompt, parsed } from "../transcript.ts";
 import { type Call, type Conversing, count, less, type Memory, usageInLines } from "../usage-source.ts";
 
-/** Nothing shows on its screen meanwhile but a word where to answer; then its own prompt. */
+/** Until this time-out the screen shows only where to answer; then Codex shows its own prompt. */
 const ASK_S = 3600;
 
 interface CodexHook {
   event: string;
-  /** The tools whose calls are told; without it all of them. */
+  /** The tools whose calls are reported. Default: all. */
   matcher?: string;
-  /** The seconds that Codex gives it, where they are not 600. */
+  /** The hook's time-out in seconds, if it is not Codex's default of 600. */
   timeout?: number;
-  /** It waits for an answer, and this is what Codex shows meanwhile. */
+  /** The hook waits for an answer, and Codex shows this text meanwhile. */
   asks?: string;
 }
 
@@ -35,7 +35,7 @@ const CODEX_EVENTS: readonly CodexHook[] = [
   { event: "Interrupt", timeout: 1 },
 ];
 
-/** Nothing but its heading, what it starts, and its composer. */
+/** A screen with nothing but the heading, the servers being started, and the composer. */
 const STARTING = /(?<![\s\S])(?![\s\S]*^(?:[›■] |• (?!(?:Booting|Starting) MCP))[\s\S]*^› )[\s\S]*(>_ OpenAI Codex)/m;
 
 export const codex: Profile = {
@@ -59,7 +59,7 @@ export const codex: Profile = {
     jobs: /^(e|exec|review)$/,
     conversations: { commands: /^(resume|fork)$/, flag: /^--last$/ },
   },
-  // Without the directory it asks whether that of the original is meant.
+  // Without -C, Codex asks whether to use the original's directory.
   conversation: {
     resume: ["resume", "{id}"],
     fork: { words: ["fork", "{from}", "-C", "{directory}"] },
@@ -83,22 +83,22 @@ export const codex: Profile = {
     {
       name: "rate limit",
       title: /^[⠀-⣿] /,
-      // Below what it does now, with nothing but the composer after it: an earlier turn that failed by it says so for as long as it is to be seen.
+      // Below the current activity, followed only by the composer: the error of an earlier turn stays visible above.
       block:
         /(?:Reconnecting|esc to interrupt)(?![\s\S]*(?:Reconnecting|esc to interrupt)).*\n\s*└ ([^›]*?429\s+Too\s+Many\s+Requests).*\n(?:(?!› ).*\n)*› (?![\s\S]*\n› )/,
       waits: "rate_limit",
       turn: "working",
     },
-    // A prompt stays in its composer until it has started, and begins a turn then.
+    // A prompt waits in the composer until startup is done, and then begins a turn.
     { name: "waits for its start", foot: /^\s*Waiting for startup\b/, turn: "working", calm: true },
-    // It shows a composer before it takes anything from there.
+    // Codex shows a composer before it accepts input.
     { name: "loading", block: /(?<![\s\S])\s*>_ OpenAI Codex.*\n\s+loading$/m, within: 60 },
-    // Nobody has said anything to it: it starts its MCP servers, and takes what is typed.
+    // No prompt was given yet. Codex starts its MCP servers and already accepts input.
     { name: "starting up", title: /^[⠀-⣿] /, block: STARTING, turn: "idle", calm: true },
     { name: "spinner in the title", title: /^[⠀-⣿] /, turn: "working", calm: true },
     {
       name: "usage limit",
-      // The last thing that was said.
+      // Only as the last entry above the composer.
       block: /^■ (You.ve hit your usage limit)[^•›]*\n› [^›]*$/m,
       until: /try again at (.+?)\.(?: |$)/,
       waits: "rate_limit",
@@ -122,7 +122,7 @@ export const codex: Profile = {
       { event: "Interrupt", turn: "idle", calm: true },
     ],
     inject: ({ tell, ask, args }) => {
-      // Theirs and ours would not be joined.
+      // Codex would not merge the user's hooks with Holdfast's.
       if (args.some((word) => /^(-c|--config=)?\s*["']?hooks["']?\s*[.=]/.test(word))) return {};
       const hooks = CODEX_EVENTS.map(({ event, matcher, timeout, asks }) => {
         const only = matcher === undefined ? "" : `matcher=${JSON.stringify(matcher)},`;
@@ -159,7 +159,7 @@ export const codex: Profile = {
     reply: replyIn,
     prompt: promptIn,
     uncounted: true,
-    // Old ones are compressed, and a user archives others.
+    // Codex compresses old files, and users archive others.
     elsewhere: true,
     outcome: outcomeIn,
     named: true,
@@ -170,7 +170,7 @@ export const codex: Profile = {
     },
   },
   usage: usageInLines({ files: rolloutsOf, call: callIn }),
-  // By a file of the run's own: what is on a command line, everybody on the machine can read.
+  // Through a file of the run, because every user of the machine can read command lines.
   mcp: ({ servers, file }) => ({
     args: servers.flatMap(({ name }) => ["-c", `mcp_servers.${name}={command="sh",args=${JSON.stringify([file, name])}}`]),
     content: `case $1 in\n${servers.map(startServer).join("")}esac\n`,
@@ -181,14 +181,14 @@ export const codex: Profile = {
   enterAfterMs: 400,
 };
 
-/** While it has a conversation, it has its file open, from the first prompt on. Names begin with the time: the last is the one it is in. */
+/** Codex keeps its conversation's file open from the first prompt on. File names begin with the time, so the last is the current one. */
 function inOpenFiles({ pids }: Running): string | undefined {
   const open = pids.flatMap((pid) => globSync(`/proc/${pid}/fd/*`).map(linkOf)).filter((file) => !isSubagents(file));
   const names = open.flatMap((file) => /\/(rollout-[\dT-]+-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/.exec(file)?.[1] ?? []);
   return names.sort().at(-1)?.slice(-36);
 }
 
-/** A subagent has a conversation and a file of its own, whose first line says so. */
+/** A subagent's conversation has its own file, whose first line says so. */
 function isSubagents(file: string): boolean {
   if (!/\/rollout-[^/]*\.jsonl$/.test(file)) return false;
   const known = subagents.get(file);
@@ -201,7 +201,7 @@ function isSubagents(file: string): boolean {
 
 const subagents = new Map<string, boolean>();
 
-/** Before the instructions, which follow in the same line. */
+/** Enough to reach the source; the long instructions follow in the same line. */
 const BEGINNING_BYTES = 16 << 10;
 
 function beginningOf(path: string): string {
@@ -231,17 +231,17 @@ function startServer({ name, command, env }: McpServer): string {
 }
 
 /**
- * By what Codex knows a hook that a person has trusted. Given with the hook, it trusts ours and no other; `--dangerously-bypass-hook-trust`
- * would trust all that a project brings along. One that it does not trust it asks about, before it does anything else.
+ * The hash by which Codex recognizes a trusted hook. Passing it with the hook trusts Holdfast's hooks and no others;
+ * `--dangerously-bypass-hook-trust` would also trust a project's hooks. Codex asks about an untrusted hook before it does anything else.
  */
 function identityOf({ matcher, timeout = 600, asks }: CodexHook, { name, command }: { name: string; command: string }): string {
-  // Its keys in the order of the alphabet, and what it takes for what is not said.
+  // Codex hashes sorted keys, with defaults filled in.
   const hooks = [{ async: false, command, ...(asks === undefined ? {} : { statusMessage: asks }), timeout, type: "command" }];
   const identity = JSON.stringify({ event_name: name, hooks, ...(matcher === undefined ? {} : { matcher }) });
   return createHash("sha256").update(identity).digest("hex");
 }
 
-/** Found once: it looks through a folder for each day there ever was. */
+/** Cached, because the search goes through a folder for each day. */
 const rollouts = new Map<string, string[]>();
 
 function rolloutsOf({ conversation, env }: Conversing): string[] {
@@ -258,7 +258,7 @@ function eventIn(entry: unknown): string | undefined {
   return textAt(entry, "type") === "event_msg" ? textAt(entry, "payload.type") : undefined;
 }
 
-/** One that a person gives into a running turn belongs to that turn. */
+/** A prompt given into a running turn belongs to that turn. */
 function promptIn(entry: unknown): Prompt | undefined {
   const [id, turn] = [textAt(entry, "payload.item.id"), textAt(entry, "payload.turn_id")];
   if (eventIn(entry) !== "item_completed" || textAt(entry, "payload.item.type") !== "UserMessage") return undefined;
@@ -282,13 +282,13 @@ function outcomeIn(entry: unknown): Outcome | undefined {
   if (turn === undefined) return undefined;
   if (event === "turn_aborted") return { turn, ends: true, interrupted: true };
   if (event !== "task_complete") return undefined;
-  // In the words of its provider, which may be JSON.
+  // The provider's message, which may be JSON.
   const failure = textAt(entry, "payload.error.message");
   if (failure !== undefined) return { turn, ends: true, failure: textAt(parsed(failure), "error.message") ?? failure };
   return { turn, ends: true, reply: textAt(entry, "payload.last_agent_message") ?? null };
 }
 
-/** The model is told before a turn. After a call it tells what that used and the sum of all; with news of something else, the same once more. */
+/** An entry before a turn names the model. An entry after a call has its usage and the total, and may be repeated. */
 function callIn(entry: unknown, memory: Memory): Call | undefined {
   if (textAt(entry, "type") === "turn_context") memory.model = textAt(entry, "payload.model") ?? null;
   if (textAt(entry, "payload.type") !== "token_count") return undefined;

@@ -29,7 +29,7 @@ function entries(path: string): unknown[] {
   return lines.map((line) => JSON.parse(line) as unknown);
 }
 
-test("a conversation of Qwen Code is copied to where it keeps those of the new directory, without what is half written", async () => {
+test("a Qwen Code conversation is copied to the store of the new directory, without a half-written line", async () => {
   const said = { uuid: "a", sessionId: OLD, cwd: "/srv/old", message: { parts: [{ text: "hello" }] } };
   const original = write(`.qwen/projects/-work-old/chats/${OLD}.jsonl`, said, '{"uuid":"b","sess');
   const before = readFileSync(original, "utf8");
@@ -45,17 +45,17 @@ test("a conversation of Qwen Code is copied to where it keeps those of the new d
 test.each([
   [{ QWEN_HOME: "~/own" }, "own"],
   [{ QWEN_HOME: "~/own", QWEN_RUNTIME_DIR: "~/run" }, "run"],
-])("Qwen Code's store is where its variables say: %j", async (env, store) => {
+])("Qwen Code's variables set the location of its store: %j", async (env, store) => {
   write(`${store}/projects/-work-old/chats/${OLD}.jsonl`, { uuid: "a", sessionId: OLD });
   await copyQwenConversation({ ...place(), env: { HOME: home, ...env } });
   expect(entries(`${store}/projects/-srv-my-app/chats/${NEW}.jsonl`)).toHaveLength(1);
 });
 
-test("a conversation of Gemini CLI is copied below a project of its own, marked with the new directory", async () => {
+test("a Gemini CLI conversation is copied into a new project, marked with the new directory", async () => {
   const first = { sessionId: OLD, projectHash: "x", startTime: "2026-01-01T00:00:00.000Z", kind: "main" };
   const said = { id: "1", type: "user", content: [{ text: "hello" }] };
   write(`.gemini/tmp/old/chats/session-2026-01-01T00-00-${OLD.slice(0, 8)}.jsonl`, first, said);
-  // Another whose id begins alike.
+  // Another conversation whose id has the same beginning.
   write(`.gemini/tmp/other/chats/session-2026-01-02T00-00-${OLD.slice(0, 8)}.jsonl`, { sessionId: `${OLD.slice(0, 8)}-other` });
   const copied = await copyGeminiConversation(place());
   const project = `.gemini/tmp/holdfast-${NEW.slice(0, 13)}`;
@@ -67,7 +67,7 @@ test("a conversation of Gemini CLI is copied below a project of its own, marked 
   expect(readdirSync(join(home, ".gemini/tmp")).sort()).toEqual(["old", "other"]);
 });
 
-test("one that Gemini CLI has gone on with says several times whose it is, and is the copy's every time", async () => {
+test("in a continued Gemini CLI conversation every id becomes the copy's", async () => {
   const original = [
     { sessionId: OLD, startTime: "2026-01-01T00:00:00.000Z" },
     { id: "a", type: "user", content: "hello" },
@@ -83,7 +83,7 @@ test("one that Gemini CLI has gone on with says several times whose it is, and i
   expect(entries(`${chats}/${file}`)).toEqual([whose, original[1], whose, { $set: { sessionId: NEW } }, original[4]]);
 });
 
-test("where Gemini CLI knows the new directory already, the copy is beside what it has there, and alone is taken away again", async () => {
+test("if Gemini CLI already knows the new directory, the copy goes there, and undo removes only the copy", async () => {
   write(`.gemini/tmp/old/chats/session-2026-01-01T00-00-${OLD.slice(0, 8)}.jsonl`, { sessionId: OLD });
   write(".gemini/tmp/app/.project_root", "/srv/my app\n");
   write(".gemini/tmp/app/chats/session-1.jsonl", { sessionId: "mine" });
@@ -93,12 +93,12 @@ test("where Gemini CLI knows the new directory already, the copy is beside what 
   expect(readdirSync(join(home, ".gemini/tmp/app/chats"))).toEqual(["session-1.jsonl"]);
 });
 
-test.each([copyQwenConversation, copyGeminiConversation])("a conversation that is not kept any more is told: %o", async (copy) => {
+test.each([copyQwenConversation, copyGeminiConversation])("copying a missing conversation is an error: %o", async (copy) => {
   await expect(copy(place())).rejects.toMatchObject({ code: "conversation_unknown", message: expect.stringContaining(OLD) });
   expect(readdirSync(home)).toEqual([]);
 });
 
-test("a conversation of opencode gets new ids throughout, in the same order", () => {
+test("a copied opencode conversation has only new ids, in the same order", () => {
   const id = (kind: string, at: number) => `${kind}_${at.toString(16).padStart(12, "0")}abcdefghijklmn`;
   const message = (at: number, parentID?: string) => ({
     info: { id: id("msg", at), sessionID: id("ses", 1), ...(parentID ? { parentID } : {}) },
@@ -117,7 +117,7 @@ test("a conversation of opencode gets new ids throughout, in the same order", ()
   expect(second?.parts[0]).toMatchObject({ messageID: second?.info.id, sessionID: copy.info.id, text: `see ${id("msg", 4)}` });
 });
 
-test("what opencode says when it does not export is told, and nothing is left", async () => {
+test("a failed export of opencode reports its message and leaves nothing behind", async () => {
   const program = ["sh", "-c", "echo 'Session not found' >&2; exit 1"];
   await expect(
     copyOpencodeConversation({ ...place(), directory: home, env: { PATH: process.env.PATH ?? "" }, program }),

@@ -75,7 +75,7 @@ export const demo: Profile = {
   enterAfterMs: 60,
 };
 
-/** Where it keeps a conversation. */
+/** The file of a conversation. */
 function memoryOf(conversation: string, env: Readonly<Record<string, string>>): string {
   const state = env.XDG_STATE_HOME || join(env.HOME || homedir(), ".local/state");
   return join(state, "holdfast-demo", `${conversation.replace(/[^\w-]/g, "_")}.jsonl`);

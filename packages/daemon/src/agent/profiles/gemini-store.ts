@@ -1,6 +1,6 @@
 /**
- * Where Gemini CLI keeps conversations, and how one is copied to another directory. They are below a name for each project, which it finds by a mark there
- * (`.project_root`); of a directory that it does not know yet, the mark is made here, under a name that no other project has.
+ * Gemini CLI's conversation files, and how to copy one to another directory. Each project has a folder, which Gemini finds by a mark in it
+ * (`.project_root`). For a directory that Gemini does not know yet, the copy creates the folder and its mark, under a unique name.
  */
 import { closeSync, constants, existsSync, globSync, mkdirSync, openSync, readFileSync, readSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
@@ -32,8 +32,8 @@ export async function copyGeminiConversation({ from, id, directory, env }: CopyP
 }
 
 /**
- * It writes a conversation down when it begins, or goes on with one: where only one was written to since, that is its own. One that has just begun
- * may not have come to that: then only what began with it counts. What is known is not doubted by it.
+ * Gemini writes to a conversation's file when it begins or continues one. If only one file was written since the start, it is the agent's. An agent
+ * that has just started may not have written yet, so then only a conversation begun since counts. A known conversation changes only by `/clear`.
  */
 export function findGeminiConversation(running: Running): string | undefined {
   const project = projectOf(storeOf(running.env), running.cwd);
@@ -49,8 +49,8 @@ export function findGeminiConversation(running: Running): string | undefined {
 }
 
 /**
- * `/clear` begins another conversation, and so another file. That it was said here, and when, is in a log of what was typed in the project, under the id
- * with which the program began.
+ * `/clear` begins another conversation in another file. The project's log of typed input has the command and its time, under the id with which the
+ * program started.
  */
 function clearedInto(running: Running, { project, written }: { project: string; written: readonly string[] }): string | undefined {
   const known = running.known?.slice(0, 8);
@@ -70,7 +70,7 @@ function clearedInto(running: Running, { project, written }: { project: string; 
   return begun.some(({ id }) => id === running.known) ? undefined : begun[0]?.id;
 }
 
-/** More than people type in a project. */
+/** People type less than this in a project. */
 const LARGEST_LOG = 32 << 20;
 
 function typedIn(project: string): unknown[] {
@@ -82,10 +82,10 @@ function typedIn(project: string): unknown[] {
   }
 }
 
-/** From its start to its first file, on a machine that is overloaded. */
+/** Longest time from a start to its first file, on an overloaded machine. */
 const WRITTEN_MS = 120_000;
 
-/** The first line tells whose it is; so does one, and another that sets it once more, each time it is gone on with. The others are what was said. */
+/** Replaces the conversation's id: in the first line, and in the two lines of each continuation. Other lines are messages. */
 function ofAnother(entry: Record<string, unknown>, whose: { sessionId: string; startTime: string }): Record<string, unknown> {
   if ("sessionId" in entry) return { ...entry, ...whose };
   const { $set: set } = entry;
@@ -103,7 +103,7 @@ function projectOf(store: string, directory: string): string | undefined {
   return project !== undefined && existsSync(project) ? project : undefined;
 }
 
-/** Its first line is short; what follows may be long. */
+/** The first line is short; later lines may be long. */
 const HEAD_BYTES = 16 << 10;
 
 function headOf(path: string): { sessionId?: unknown; startTime?: unknown } {

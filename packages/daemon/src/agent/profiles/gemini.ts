@@ -69,7 +69,7 @@ export const gemini: Profile = {
       waits: "rate_limit",
       turn: "working",
     },
-    // Its title says that it is ready.
+    // The title says ready meanwhile.
     {
       name: "loop dialog",
       foot: /^\s*╰─/,
@@ -96,7 +96,7 @@ export const gemini: Profile = {
     reply: replyIn,
     prompt: promptIn,
     outcome: outcomeIn,
-    // What it is told is written down before it is asked; its answer, and that there is none, when that is known.
+    // Gemini writes a prompt before it asks the model, and the answer or the failure once it is known.
     owes: (entry) => {
       if (textAt(entry, "id") === undefined) return undefined;
       return textAt(entry, "type") === "user" && !isContext(entry) && (textAt(entry, "timestamp") ?? "");
@@ -104,12 +104,12 @@ export const gemini: Profile = {
   },
   usage: usageInLines({ files: ({ conversation, env }) => transcriptsOf(conversation, env), call: callIn }),
   composer: {
-    // A star in its yolo mode. Not the mark of its shell mode, which would run what is typed.
+    // A star in yolo mode. The mark of shell mode is excluded: typed text would be executed.
     mark: /^ [>*] /,
-    // With fewer colours it has a frame of half blocks in place of a background, and of lines without any.
+    // With fewer colours a frame of half blocks replaces the background; without colours, a frame of lines.
     below: /^$|^[▀─]{10}/,
     unfocused: /^─{10}/,
-    // Of its vim mode only that in which what is typed is text.
+    // In vim mode only INSERT, where typing enters text.
     placeholder: /^(Type your message or @path\/to\/file|Press 'Esc' for NORMAL mode\.)$/,
   },
   hooks: {
@@ -150,20 +150,20 @@ export const gemini: Profile = {
         env.GEMINI_CLI_SYSTEM_SETTINGS_PATH || (process.platform === "darwin" ? MAC_SETTINGS : "/etc/gemini-cli/settings.json");
       const theirs = env.GEMINI_CLI_SYSTEM_DEFAULTS_PATH || `${dirname(system)}/system-defaults.json`;
       if (!isRootsAlone(dirname(dirname(directory))) || (existsSync(theirs) && !isRootsAlone(theirs))) return {};
-      // Below the user's own and the machine's: nothing that they say is changed by it.
+      // The lowest layer: it overrides no setting of the user or the machine.
       const settings = readLowestSettings(theirs);
-      // Variables in the file are replaced.
+      // Gemini expands variables in the file.
       if (!settings || tell.includes("$")) return {};
       const file = JSON.stringify(settings.withHooks(GEMINI_EVENTS, { type: "command", name: "holdfast", command: tell }));
       return { env: { GEMINI_CLI_SYSTEM_DEFAULTS_PATH: `${directory}/settings.json` }, files: { "settings.json": file } };
     },
   },
-  // A hook before a tool could deny but not allow: its own prompt follows. Told to show none, it would run what a slow hook had not allowed.
+  // No hook: it could deny a tool but not allow it, since Gemini's own prompt follows. Without that prompt, a slow hook would let the tool run.
   approvals: {
     screen: {
       from: /^│ \? \S/,
       to: /^│ +\d\. No, suggest changes \(esc\) +│$/,
-      // What it warns of at its start stays there until somebody types.
+      // Warnings of the start stay on the screen until something is typed.
       notice: /^(⚠ | {3}\S)/,
       hidden: /\blines? hidden\b|ctrl\+[a-z] to /i,
       keys: { marked: /^│ ● \d\. /, allows: /● 1\. Allow once +│$/, allow: ["Enter"], deny: ["Escape"] },
@@ -178,12 +178,12 @@ export const gemini: Profile = {
       { for: "login", from: /│ \? Get started/, to: /^\s*╰─/, offers: /^\d\. / },
     ],
   },
-  // In the file that has its hooks, where it has any: a user's own servers of the same name come before these.
+  // Extends the file with the hooks, if there is one. Existing servers of the same name win.
   mcp: ({ servers, file, env }) => {
     const hooks = env.GEMINI_CLI_SYSTEM_DEFAULTS_PATH;
     const settings = hooks?.startsWith(`${dirname(file)}/`) ? readJsonFile(hooks) : undefined;
     const { mcpServers } = JSON.parse(mcpServersJson(servers)) as { mcpServers: object };
-    // Variables in the file are replaced.
+    // Gemini expands variables in the file.
     if (typeof settings !== "object" || settings === null || JSON.stringify(mcpServers).includes("$")) return {};
     const theirs = (settings as { mcpServers?: object }).mcpServers;
     return {
@@ -200,8 +200,8 @@ export const gemini: Profile = {
 };
 
 /**
- * Gemini takes such a file only where nobody but root could have put it, as in a container that runs as root. Elsewhere there are no hooks: all
- * other places are a user's own files, and its title tells as much.
+ * Gemini reads such a file only where nobody but root can write, as in a container that runs as root. Elsewhere it gets no hooks: all other places
+ * are the user's own files, and its title tells as much.
  */
 function isRootsAlone(path: string): boolean {
   return (
@@ -214,8 +214,8 @@ function isRootsAlone(path: string): boolean {
 }
 
 /**
- * Of a project each, under a name of its own; the file's has the beginning of the id. One that goes on with a conversation makes another, empty one,
- * and writes into the one that it goes on with.
+ * Each project has a folder, and a file's name ends with the beginning of the conversation's id. To continue a conversation Gemini creates another,
+ * empty file, but writes into the old one.
  */
 function transcriptOf(conversation: string, env: Readonly<Record<string, string>>): string | undefined {
   const writtenAt = (file: string) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
@@ -230,7 +230,7 @@ function transcriptsOf(conversation: string, env: Readonly<Record<string, string
   return files.filter((file) => file.endsWith(`-${conversation.slice(0, 8)}.jsonl`)).sort();
 }
 
-/** A person's words begin a turn. What a tool answered is told to the model in the person's name, and begins none. */
+/** A person's prompt begins a turn. Tool results are also user entries, but begin none. */
 function promptIn(entry: unknown): Prompt | undefined {
   const id = textAt(entry, "id");
   if (textAt(entry, "type") !== "user" || id === undefined) return undefined;
@@ -255,7 +255,7 @@ function replyIn(entry: unknown): { text: string; at: string | null } | undefine
   return textAt(entry, "type") === "gemini" && text !== undefined ? { text, at: textAt(entry, "timestamp") ?? null } : undefined;
 }
 
-/** Of an interrupted turn its words are not written down; one that calls tools goes on. */
+/** Gemini does not write the words of an interrupted turn. After tool calls the turn continues. */
 function outcomeIn(entry: unknown): Outcome | undefined {
   const type = textAt(entry, "type");
   const { content, toolCalls } = (entry ?? {}) as { content?: unknown; toolCalls?: unknown };
@@ -266,7 +266,7 @@ function outcomeIn(entry: unknown): Outcome | undefined {
   return { reply: (Array.isArray(toolCalls) && toolCalls.length > 0) || words === "" ? null : words };
 }
 
-/** A message is told again with each thing that becomes known of it. What is thought is not a part of the answer, and costs the same. */
+/** A message is written again whenever more of it is known. Thoughts are counted apart from the answer and cost the same. */
 function callIn(entry: unknown): Call | undefined {
   const { tokens } = (entry ?? {}) as { tokens?: Record<string, unknown> };
   if (textAt(entry, "type") !== "gemini" || !tokens) return undefined;

@@ -14,7 +14,7 @@ import { shell } from "./shell.ts";
 
 const BUILT_IN: readonly Profile[] = [claude, codex, gemini, qwen, opencode, q, aider, model, demo, shell];
 
-/** The agents that can be started: the built-in ones, and a person's own, which come before one of the same name. */
+/** The agents that can be started: the built-in ones and user-defined ones. A user-defined agent replaces a built-in one of the same name. */
 export class Profiles {
   readonly all: readonly Profile[];
 
@@ -32,7 +32,7 @@ export class Profiles {
     this.all = servers.length === 0 ? all : all.map((profile) => ({ ...profile, servers }));
   }
 
-  /** Nobody is known: nothing is read, typed or answered. */
+  /** No agents: nothing is read, typed or answered. */
   static none(): Profiles {
     return new Profiles(() => [], [], []);
   }

@@ -25,7 +25,7 @@ interface Place {
   directory?: string;
 }
 
-test("Qwen Code gets hooks below every setting of the user's and the machine's", () => {
+test("hooks for Qwen Code are below all settings of the user and the machine", () => {
   const { args, env, files } = inject("qwen", { env: { QWEN_CODE_SYSTEM_SETTINGS_PATH: join(home, "settings.json") } });
   expect(args).toEqual(["--input-file", "/state/hooks/input.jsonl"]);
   expect(env).toEqual({ QWEN_CODE_SYSTEM_DEFAULTS_PATH: "/state/hooks/settings.json" });
@@ -33,7 +33,7 @@ test("Qwen Code gets hooks below every setting of the user's and the machine's",
   expect(hooks.Stop).toEqual([{ hooks: [{ type: "command", name: "holdfast", command: "sh '/state/tell'" }] }]);
 });
 
-test("what the machine's defaults of Qwen Code say, its hooks too, is kept", () => {
+test("the machine's defaults for Qwen Code are kept, including hooks", () => {
   const theirs = { hooks: [{ type: "command", command: "theirs" }] };
   writeFileSync(
     join(home, "system-defaults.json"),
@@ -47,7 +47,7 @@ test("what the machine's defaults of Qwen Code say, its hooks too, is kept", () 
 });
 
 test.each(["// a comment\n{}", '["no settings"]', '{"hooks": {"Stop": "no list"}}'])(
-  "defaults of Qwen Code that cannot be kept are not replaced: %s",
+  "unreadable defaults of Qwen Code are not replaced: %s",
   (content) => {
     mkdirSync(join(home, "etc"));
     writeFileSync(join(home, "etc/defaults.json"), content);
@@ -55,36 +55,36 @@ test.each(["// a comment\n{}", '["no settings"]', '{"hooks": {"Stop": "no list"}
   },
 );
 
-test("a command that Qwen Code would change is not given to it", () => {
+test("a command with variables that Qwen Code would expand is not injected", () => {
   expect(inject("qwen", { tell: "sh '/state/$HOME/tell'" })).toEqual({});
 });
 
-test("Codex trusts the hooks that are put in, by what it knows them by, and no others", () => {
+test("Codex trusts the injected hooks by their hash, and no others", () => {
   const { args = [], env, files } = inject("codex", { tell: "sh /tmp/tell" });
   expect([env, files]).toEqual([undefined, undefined]);
   expect(args).toContain('hooks.Stop=[{hooks=[{type="command",command="sh /tmp/tell"}]}]');
-  // As `hooks/list` of Codex 0.166.0 says.
+  // The hashes that `hooks/list` of Codex 0.166.0 returns.
   const stop = "499e8014748acee5608c7a517b7ff14ae44f4c130b510cccfab2919489e5edb5";
   expect(args.at(-1)).toContain(`"/<session-flags>/config.toml:stop:0:0"={trusted_hash="sha256:${stop}"}`);
   expect(args.some((word) => word.includes("bypass"))).toBe(false);
 });
 
 test.each([["-c", "hooks.Stop=[]"], ["--config=hooks={}"], ["-chooks.Stop=[]"], ["-c", '"hooks".Stop=[]']])(
-  "a user's own hooks on Codex's command line are left alone: %s %s",
+  "a user's own hooks on Codex's command line stay unchanged: %s %s",
   (...args) => expect(inject("codex", { args })).toEqual({}),
 );
 
-test("other words of a user's do not keep the hooks out of Codex", () => {
+test("other arguments of the user do not prevent hooks for Codex", () => {
   expect(inject("codex", { args: ["-c", "model=x", "explain hooks = yes"] }).args).toHaveLength(16);
 });
 
-test("Gemini CLI gets no hooks where it would not take them, and say so on its screen: below a directory that others can write to", () => {
+test("Gemini CLI gets no hooks below a directory that others can write to, where it would reject them with a warning", () => {
   const run = join(home, "runs/1");
   mkdirSync(run, { recursive: true });
   expect(inject("gemini", { directory: join(run, "hooks") })).toEqual({});
 });
 
-test("opencode gets a plugin besides those that the user has given it", () => {
+test("opencode gets a plugin in addition to the user's", () => {
   withSdk(join(home, ".config/opencode"));
   const theirs = { theme: "dark", plugin: ["their-plugin"] };
   const { env, files } = inject("opencode", { env: { OPENCODE_CONFIG_CONTENT: JSON.stringify(theirs) } });
@@ -93,7 +93,7 @@ test("opencode gets a plugin besides those that the user has given it", () => {
   expect(files?.["plugin.js"]).toContain("session.status");
 });
 
-test("opencode gets no plugin where it would wait for an installation first", () => {
+test("opencode gets no plugin where it would first wait for an installation", () => {
   expect(inject("opencode")).toEqual({});
   withSdk(join(home, ".config/opencode"));
   expect(inject("opencode").files).toBeDefined();
@@ -106,14 +106,14 @@ test("opencode gets no plugin where it would wait for an installation first", ()
 });
 
 test.each(["{ // a comment\n}", "[]", '{"plugin": "one"}'])(
-  "a configuration of opencode's that cannot be added to is left alone: %s",
+  "a configuration of opencode that cannot be extended stays unchanged: %s",
   (content) => {
     withSdk(join(home, ".config/opencode"));
     expect(inject("opencode", { env: { OPENCODE_CONFIG_CONTENT: content } })).toEqual({});
   },
 );
 
-/** As a start of opencode leaves it. */
+/** Creates the files that a start of opencode leaves. */
 function withSdk(directory: string): void {
   const sdk = { dependencies: { "@opencode-ai/plugin": "1.0.0" } };
   mkdirSync(join(directory, "node_modules"), { recursive: true });

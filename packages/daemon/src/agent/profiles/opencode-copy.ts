@@ -1,6 +1,6 @@
 /**
- * A conversation of opencode, copied to another directory by its own export and import: its `--fork` goes on working in the directory of the
- * original. Import leaves alone what it has by an id, so all ids are made new; the part of each that tells its time stays, and with it the order.
+ * Copies an opencode conversation to another directory with opencode's own export and import, because its `--fork` continues in the original's
+ * directory. Import skips existing ids, so all ids are replaced. The time part of each id stays, and with it the order.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -10,10 +10,10 @@ import { join } from "node:path";
 import { HoldfastError } from "@holdfast/contract";
 import type { Copied, CopyPlace } from "../fork.ts";
 
-/** It takes five seconds to start on an idle machine. */
+/** opencode takes five seconds to start on an idle machine. */
 const PATIENCE_MS = 120_000;
 
-/** What follows the time in an id. */
+/** Length of the random part that follows the time in an id. */
 const RANDOM_PART = 14;
 
 interface Exported {
@@ -24,7 +24,7 @@ interface Exported {
 export async function copyOpencodeConversation(place: CopyPlace): Promise<Copied> {
   const scratch = mkdtempSync(join(tmpdir(), "holdfast-fork-"));
   try {
-    // To a file: of what it writes to a pipe, it may not write the end.
+    // To a file, because opencode may not write the end of its output to a pipe.
     const exported = join(scratch, "export.json");
     await opencode(place, ["export", place.from], exported);
     const copy = renumbered(readExport(exported, place.from));
@@ -43,7 +43,7 @@ function readExport(file: string, id: string): Exported {
     const exported = JSON.parse(readFileSync(file, "utf8")) as Exported;
     if (exported.info.id === id && Array.isArray(exported.messages)) return exported;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new HoldfastError("conversation_unknown", `opencode did not export the conversation ${id}`, {
     hint: "check that opencode has it: opencode session list; nothing was started",

@@ -1,10 +1,10 @@
-/** What opencode writes into its log of the conversations it has. Each start of it has a word of its own, which is in each of its lines. */
+/** Finds conversations in opencode's log. Each start has an id (`run=`), which is in all its lines. */
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Running } from "../find-conversation.ts";
 import { endOf } from "../transcript.ts";
 
-/** From its start to its first line, on a machine that is overloaded. */
+/** Longest time from a start to its first line, on an overloaded machine. */
 const FIRST_LINE_MS = 60_000;
 const CLOCK_MS = 1000;
 
@@ -13,14 +13,14 @@ export function findOpencodeConversation({ since, cwd, env }: Running): string |
   return conversationInLog(endOf(join(data, "opencode/log/opencode.log")), { since, cwd });
 }
 
-/** Undefined where several began there at about that time, or the lines of its beginning are gone. */
+/** Undefined if several processes started there at about that time, or if its first lines are gone. */
 export function conversationInLog(log: string, { since, cwd }: { since: number; cwd: string }): string | undefined {
   const starts = Map.groupBy(log.split("\n"), (line) => /\brun=(\w+)/.exec(line)?.[1] ?? "");
   const fitting = [...starts].filter(([run, lines]) => run !== "" && beganThen(lines, since) && lines.some((line) => worksIn(line, cwd)));
   const [only, ...others] = fitting;
   if (!only || others.length > 0) return undefined;
   const [, lines] = only;
-  // Those of its subagents are not what a person goes on with.
+  // Excludes the conversations of subagents, which nobody continues.
   const children = new Set(lines.flatMap((line) => /message=created id=(\w+) .*\bparentID=ses_/.exec(line)?.[1] ?? []));
   const turns = lines.flatMap((line) => /message=loop session\.id=(\w+)/.exec(line)?.[1] ?? []);
   return turns.findLast((id) => !children.has(id));
@@ -31,7 +31,7 @@ function beganThen([first = ""]: readonly string[], since: number): boolean {
   return at >= since - CLOCK_MS && at <= since + FIRST_LINE_MS;
 }
 
-/** Paths are in quotes where they need it. */
+/** The log quotes paths if necessary. */
 function worksIn(line: string, cwd: string): boolean {
   return [cwd, JSON.stringify(cwd)].some((path) => `${line} `.includes(` directory=${path} `));
 }

@@ -13,7 +13,7 @@ import { OPENCODE_PLUGIN } from "./opencode-plugin.ts";
 
 type Event = Record<string, unknown>;
 
-/** What the plugin tells of what opencode's plugins are told, in a run's directory of its own. */
+/** The signals that the plugin writes for these events, in a new run directory. */
 async function toldOf(events: readonly Event[]): Promise<Signal[]> {
   const { run, hear } = await pluginIn();
   for (const event of events) await hear(event);
@@ -32,14 +32,14 @@ async function pluginIn(client: object = {}): Promise<{ run: string; hear(event:
   return { run, hear: (event) => plugin.event({ event }) };
 }
 
-/** What asks for a person is asked for by another script. */
+/** Excludes permission requests and questions, which go through another script. */
 const recorded = readFixtures().filter(
   ({ agent, hooks }) =>
     agent === "opencode" && hooks.length > 0 && !hooks.some(({ type }) => /^(permission|question)\./.test(String(type))),
 );
 
 test.each(recorded.map((fixture) => [nameOf(fixture), fixture] as const))(
-  "%s is told, and nothing of its subagents",
+  "the plugin reports %s, and nothing of its subagents",
   async (_, { hooks, expected }) => {
     const signals = await toldOf(hooks);
     const evidence = signals.reduce<ReturnType<typeof withEvidence>>(
@@ -51,7 +51,7 @@ test.each(recorded.map((fixture) => [nameOf(fixture), fixture] as const))(
   },
 );
 
-test("a turn is told with its prompt and its answer, once", async () => {
+test("a turn is reported once, with its prompt and its answer", async () => {
   const sessionID = "ses_1";
   const status = (type: string) => ({ type: "session.status", properties: { sessionID, status: { type } } });
   const says = (role: string, id: string, text: string) => [
@@ -74,7 +74,7 @@ test("a turn is told with its prompt and its answer, once", async () => {
   ]);
 });
 
-test("the next try after a limit ends it when the model answers, not before (truth 2)", async () => {
+test("a retry after a limit ends the limit only when the model answers (truth 2)", async () => {
   const sessionID = "ses_1";
   const status = (status: object) => ({ type: "session.status", properties: { sessionID, status } });
   const refused = (attempt: number) => status({ type: "retry", attempt, message: "Rate limit reached", next: attempt * 1000 });
@@ -88,7 +88,7 @@ test("the next try after a limit ends it when the model answers, not before (tru
   expect(await claims(status({ type: "idle" }))).toEqual([...limited, "idle"]);
 });
 
-test("after a turn that failed it is idle when opencode says so again: what is said to it before that is never asked (truth 12)", async () => {
+test("after a failed turn the agent is idle only at opencode's second idle event, since a prompt before it is never sent (truth 12)", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
   const sessionID = "ses_1";
@@ -101,7 +101,7 @@ test("after a turn that failed it is idle when opencode says so again: what is s
   expect(told()).toEqual(["working"]);
   await hear(status("idle"));
   expect(told()).toEqual(["working", "idle"]);
-  // It does not where another turn has begun, or where nothing more comes.
+  // No second idle event is needed if another turn begins, or if nothing more comes in time.
   for (const event of [status("busy"), failed, status("idle"), status("busy")]) await hear(event);
   expect(told().slice(2)).toEqual(["working", "idle", "working"]);
   for (const event of [failed, status("idle")]) await hear(event);
@@ -110,7 +110,7 @@ test("after a turn that failed it is idle when opencode says so again: what is s
   expect(told().slice(5)).toEqual(["idle"]);
 });
 
-test("what it asks for says what it is about, and an answer that is none, or that opencode does not take, ends nothing", async () => {
+test("a request contains its subject, and an invalid or refused answer ends nothing", async () => {
   const posted: string[] = [];
   const post = async ({ url }: { url: string }) => {
     posted.push(url);
@@ -129,7 +129,7 @@ test("what it asks for says what it is about, and an answer that is none, or tha
   expect(signal?.claim.attention?.text).toContain(".env");
 });
 
-test("what it asks about files names each of them, wherever they are told", async () => {
+test("a request about files names each of them, wherever the event has them", async () => {
   const { run, hear } = await pluginIn();
   writeFileSync(join(run, "hooks/ask"), `cat > '${run}/asked.part'; mv '${run}/asked.part' '${run}/asked'`);
   const about = async (properties: object): Promise<unknown> => {

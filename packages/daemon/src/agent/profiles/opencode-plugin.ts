@@ -1,16 +1,16 @@
 import { LOST } from "../hooks/injection.ts";
 
-/** Between the two times that opencode says, after a turn that failed, that it is idle. */
+/** Longest time between the two idle events that opencode sends after a failed turn. */
 const AGAIN_MS = 1000;
 
 /**
- * opencode has events for its plugins instead of hooks. This one runs in opencode itself, and tells of its events only those that change
- * something, with the prompt that began a turn and the answer that ended it. What subagents do, in sessions of their own, is not told.
+ * opencode has events for plugins instead of hooks. This plugin runs inside opencode and reports only events that change something, with the prompt
+ * that began a turn and the answer that ended it. It does not report subagents, which have sessions of their own.
  *
- * An opencode that this one starts as a tool has the plugin too, by the environment: there it does nothing.
+ * An opencode that this one starts as a tool also gets the plugin, through the environment; there the plugin does nothing.
  *
- * What it asks for, subagents' requests too, is asked of the inbox at the same time: by the script that other agents run as a hook. Who answers
- * first is heard; when that was a person on the screen, the script is ended.
+ * Permission requests and questions, also of subagents, go to the inbox at the same time, through the script that other agents run as a hook. The
+ * first answer wins; an answer on the screen ends the script.
  */
 export const OPENCODE_PLUGIN = `import { spawn } from "node:child_process";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
@@ -40,7 +40,7 @@ function tell(payload) {
   try {
     named(JSON.stringify(payload), name);
   } catch {
-    // Its screen still tells.
+    // The screen still shows the status.
     try {
       named("", name + "${LOST}");
     } catch {
@@ -60,14 +60,14 @@ function ask(client, { type, properties }) {
     try {
       if (asking.delete(id) && answer !== "") await reply(client, { type, properties }, JSON.parse(answer));
     } catch {
-      // Its own prompt stands.
+      // opencode's own prompt stays.
     }
   });
   hook.stdin.on("error", () => {});
   hook.stdin.end(JSON.stringify({ type, properties: { ...properties, metadata: aboutWhat(properties) } }));
 }
 
-// Of files it tells their places in the worktree, of a patch all in one line; of other tools often only what their arguments have to fit.
+// opencode names files by their path in the worktree, and a patch in one line. For other tools it often gives only the pattern of the arguments.
 function aboutWhat({ permission, patterns = [], metadata = {} }) {
   if (permission !== "read" && permission !== "edit") return Object.keys(metadata).length > 0 || patterns.length === 0 ? metadata : { patterns };
   const patched = Array.isArray(metadata.files) ? metadata.files.flatMap((file) => [file?.filePath, file?.movePath]) : [];
@@ -99,13 +99,13 @@ function hear(client, { type, properties = {} }) {
   if (type === "session.error") failed.add(sessionID);
 }
 
-// Whether the next try after one that was refused is heard is known when the model answers.
+// After a refused try, only an answer of the model shows whether the next try succeeded.
 function hearAnswer(sessionID) {
   const properties = trying.get(sessionID);
   if (trying.delete(sessionID)) tell({ type: "session.status", properties });
 }
 
-// After a turn that failed it says twice that it is idle: a prompt that comes between is never asked. The second may not come.
+// After a failed turn opencode reports idle twice, and drops a prompt that arrives in between. The second report may be missing.
 function hearStatus(sessionID, properties) {
   const idle = properties.status.type === "idle";
   const before = held.get(sessionID);

@@ -1,6 +1,6 @@
 /**
- * The database in which opencode keeps its conversations. A message is complete when it says so; a person's is when it has its words. Read in the order
- * of their ids, which is that of time. Subagents have sessions of their own.
+ * The database of opencode's conversations. An answer is complete when it has a completion time, a prompt when it has its text. Messages are read in
+ * the order of their ids, which is chronological. Subagents have sessions of their own.
  */
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
@@ -10,12 +10,12 @@ import { textAt } from "../hooks/hook-rules.ts";
 import { type Outcome, type Prompt, parsed, type StoredEntry, type Transcript, type Whose } from "../transcript.ts";
 import { count } from "../usage-source.ts";
 
-/** Of a long conversation, what was said last. */
+/** Number of messages read: the newest of a long conversation. */
 const MOST = 500;
 
 const MESSAGES = `SELECT id, data FROM message WHERE session_id = ? AND id > ? ORDER BY id DESC LIMIT ${MOST}`;
 
-/** What tools answered may be long, and what was added for the model is nobody's words. */
+/** Only text: tool results may be long, and parts added for the model are not a person's words. */
 const WORDS = `SELECT message_id AS message, json_extract(data, '$.text') AS text FROM part
   WHERE session_id = ? AND message_id >= ? AND json_extract(data, '$.type') = 'text'
   AND coalesce(json_extract(data, '$.synthetic'), 0) = 0 AND coalesce(json_extract(data, '$.ignored'), 0) = 0 ORDER BY id`;
@@ -51,7 +51,7 @@ function promptIn(entry: unknown): Prompt | undefined {
   return textAt(message, "role") === "user" && text !== "" ? { id, text, at: timestamp } : undefined;
 }
 
-/** Of the prompt that it answers. One that calls tools goes on; so does a turn that another prompt was given into, with answers to that. */
+/** The outcome of the prompt that a message answers. After tool calls the turn continues, with answers to a prompt that was given into it. */
 function outcomeIn(entry: unknown): Outcome | undefined {
   const { message, text } = entry as Entry;
   const turn = textAt(message, "parentID");
@@ -82,7 +82,7 @@ function read(db: DatabaseSync, { conversation }: Whose, after: string): { entri
       at: at ?? 0,
     };
   });
-  // One that a crash left open stays so; after the last answer a person's words may wait.
+  // A message that a crash left incomplete stays so. Only the last answer and later prompts can still change.
   const last = messages.findLastIndex(({ isAnswer }) => isAnswer);
   const open = messages.findIndex(({ isComplete }, index) => !isComplete && index >= last);
   const done = open < 0 ? messages : messages.slice(0, open);
@@ -96,7 +96,7 @@ export function databaseOf(env: Readonly<Record<string, string>>): string {
   return join(env.XDG_DATA_HOME || join(env.HOME || homedir(), ".local/share"), "opencode", "opencode.db");
 }
 
-/** Undefined where there is none, or one that is not as we know it. */
+/** Undefined if there is no database, or one with an unknown schema. */
 export function reading<T>(env: Readonly<Record<string, string>>, read: (db: DatabaseSync) => T): T | undefined {
   const file = databaseOf(env);
   if (!existsSync(file)) return undefined;

@@ -1,11 +1,11 @@
 /**
- * What opencode used: it keeps its messages in a database, each with what it took. One is complete when it says so, or when another follows; read in
- * the order of their ids, which is that of time. What it sets subagents to do are sessions of their own below it.
+ * Usage of opencode, from the messages in its database. A message is complete when it has a completion time, or when another follows. Messages are
+ * read in the order of their ids, which is chronological. Subagents have child sessions.
  */
 import { type Call, count, type UsageSource } from "../usage-source.ts";
 import { reading } from "./opencode-store.ts";
 
-/** At once. */
+/** Messages read at once. */
 const MOST = 500;
 
 const TREE =
@@ -25,7 +25,7 @@ export const opencodeUsage: UsageSource = {
     const rows = reading(of.env, (db) => db.prepare(sql).all(place, after)) ?? [];
     const messages = rows.map(({ id, data }) => ({ id: String(id), ...messageOf(String(data)) }));
     const isOpen = ({ role, time }: Message) => role === "assistant" && count(time?.completed) === null;
-    // The last one may still grow.
+    // The last message may still grow.
     const done = messages.filter((message, index) => index < messages.length - 1 || !isOpen(message));
     const calls = done.flatMap((message) => callIn(message));
     return { calls, state: done.at(-1)?.id ?? after, more: rows.length === MOST };
@@ -48,7 +48,7 @@ function messageOf(text: string): Message {
   }
 }
 
-/** Of a model that it knows no price of it says that it costs nothing. */
+/** opencode reports a cost of 0 for a model whose price it does not know. */
 function callIn({ id, role, modelID, cost, time, tokens }: Message & { id: string }): Call[] {
   if (role !== "assistant" || !tokens) return [];
   const at = count(time?.completed) ?? count(time?.created);
@@ -64,6 +64,6 @@ function callIn({ id, role, modelID, cost, time, tokens }: Message & { id: strin
     cost: typeof cost === "number" && cost > 0 ? cost : null,
     context: null,
   };
-  // One that was broken off before the model answered.
+  // A call interrupted before the model answered.
   return call.input === 0 && call.output === 0 && call.cacheRead === 0 ? [] : [call];
 }

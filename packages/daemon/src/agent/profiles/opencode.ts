@@ -12,7 +12,7 @@ import { OPENCODE_PLUGIN } from "./opencode-plugin.ts";
 import { opencodeTranscript } from "./opencode-store.ts";
 import { opencodeUsage } from "./opencode-usage.ts";
 
-/** Nothing but the plugin itself waits for it. */
+/** Only the plugin waits for the answer, so a long time-out costs nothing. */
 const ASK_S = 7 * 86_400;
 
 export const opencode: Profile = {
@@ -23,12 +23,12 @@ export const opencode: Profile = {
   version: ["--version"],
   setup: {
     install: "npm install -g opencode-ai",
-    // Some of its models need none.
+    // Some of its models need no login.
     login: { command: "opencode auth login", isThere: (home) => loginIn(home, [".local/share/opencode/auth.json"]) || undefined },
   },
   modelFlag: "--model",
   prompt: ["--prompt", "{prompt}"],
-  // A word of its own is a directory.
+  // A positional argument is a directory.
   arguments: {
     positional: false,
     prompts: /^--prompt$/,
@@ -53,21 +53,21 @@ export const opencode: Profile = {
       waits: "rate_limit",
       turn: "working",
     },
-    // As long as what it says beside it lets it be.
+    // The bar's length depends on the text next to it.
     { name: "progress bar", line: /^\s*[■⬝]+/, within: 4, turn: "working", calm: true },
-    // In a narrow terminal its directory takes several lines below it.
+    // In a narrow terminal the directory below takes several lines.
     { name: "composer", line: /^\s*╹▀▀▀/, within: 8, turn: "idle", calm: true },
   ],
-  // A frame on the left of all rows; the first and the last two are room, and the agent and the model.
+  // All rows have a frame on the left. The first row is blank; the last two are a blank row and the agent and model.
   composer: {
     mark: /^\s*┃ {0,2}/,
     more: /^\s*┃ {0,2}/,
-    // A menu of commands stands right above it, framed on both sides.
+    // A menu of commands may be directly above, framed on both sides.
     above: /^(?!\s*┃)|\S\s*┃\s*$/,
     below: /^\s*╹▀▀▀/,
     tail: 1,
     cursor: "shown",
-    // A narrow one wraps it.
+    // A narrow terminal wraps the text.
     placeholder: /^Ask anything…\s".+"$/s,
   },
   hooks: {
@@ -111,11 +111,11 @@ export const opencode: Profile = {
       endedByAnswer: true,
       used: [],
       allow: () => ({ reply: "once" }),
-      // Without a message the turn ends; to a question that is not answered there is none.
+      // Without a message the turn ends. A rejected question takes no message.
       deny: ({ for: what }, message) => (what === "question" ? {} : { reply: "reject", message }),
       answer: (_, answer) => ({ answer }),
     },
-    // Which of its choices Enter takes is a matter of colour.
+    // No keys: only colour shows which choice Enter takes.
     screen: { from: /△ Permission required/, to: /Allow once +Allow always +Reject/ },
   },
   mcp: ({ servers, env }) => {
@@ -128,12 +128,12 @@ export const opencode: Profile = {
   usage: opencodeUsage,
   structured: ["opencode", "acp"],
   leavesUntold: true,
-  // One alone only asks whether it is meant.
+  // A single Escape only asks for confirmation.
   interrupt: ["Escape", "Escape"],
   enterAfterMs: 400,
 };
 
-/** What they gave it in a variable; undefined when it cannot be read, or not be added to. */
+/** The user's configuration from the environment; undefined if it cannot be parsed or extended. */
 function configurationOf(content: string | undefined): { configuration: object; plugin: unknown[] } | undefined {
   try {
     const configuration = JSON.parse(content || "{}") as { plugin?: unknown } | unknown[] | null;
@@ -148,8 +148,8 @@ function configurationOf(content: string | undefined): { configuration: object; 
 const SDK = "@opencode-ai/plugin";
 
 /**
- * At every start opencode installs the SDK of plugins into each of its directories that lacks it; with a plugin, and only then, it waits for
- * that: without a network for more than a minute. The first start, which has no plugin, leaves it there.
+ * True if opencode starts without waiting for its plugin SDK. At every start it installs the SDK into each of its directories that lacks it. Only
+ * with a plugin does it wait for that: more than a minute without a network. The first start has no plugin and leaves the SDK there.
  */
 function startsAtOnce({ env, cwd }: InjectionPlace): boolean {
   const configuration = join(env.XDG_CONFIG_HOME || `${env.HOME}/.config`, "opencode");

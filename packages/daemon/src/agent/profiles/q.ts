@@ -1,6 +1,6 @@
 /**
- * Amazon Q Developer CLI, by its documentation and its published source; tried only with a stand-in that behaves as these say (agents/src/amazon-q). It
- * asks for bracketed paste only while it reads a line: that tells its prompt from an answer, which begins with the same mark.
+ * Amazon Q Developer CLI, by its documentation and published source; tried only with a stand-in that follows these (agents/src/amazon-q). It enables
+ * bracketed paste only while it reads a line, which distinguishes its prompt from an answer that begins with the same mark.
  */
 import type { Profile } from "../profile.ts";
 
@@ -40,7 +40,7 @@ export const q: Profile = {
       },
     },
   },
-  // Its line editor puts further lines at the edge.
+  // Its line editor does not indent further lines.
   composer: { mark: PROMPT, more: /^/ },
   interrupt: ["C-c"],
   enterAfterMs: 100,

@@ -1,4 +1,4 @@
-/** Where Qwen Code keeps conversations. One is copied to another directory: its own `--fork-session` takes only those of the directory it is started in. */
+/** Qwen Code's conversation files. Holdfast copies them itself, since `--fork-session` takes only conversations of the current directory. */
 import { globSync, mkdirSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -18,7 +18,7 @@ export async function copyQwenConversation({ from, id, directory, env }: CopyPla
   return { id, undo: async () => rmSync(copy, { force: true }) };
 }
 
-/** Beside what was said in it lies a file that tells other programs which process has it now. */
+/** Next to a conversation, a file tells other programs which process has it. */
 export function findQwenConversation(running: Running): string | undefined {
   const chats = chatsOf(running.cwd, running.env);
   const files = globSync("*.runtime.json", { cwd: chats }).map((name) => join(chats, name));

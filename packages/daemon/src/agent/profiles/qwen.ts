@@ -13,18 +13,18 @@ import { copyQwenConversation, findQwenConversation, qwenProjects } from "./qwen
 const MAC_SETTINGS = "/Library/Application Support/QwenCode/settings.json";
 
 /**
- * It waits for no hook longer than 60 seconds, whatever it is told, and then takes no notice of what the hook says: it is ended before, and
- * its own prompt shows. Its side channel (`--json-file`) would wait for ever, but repeats every word of the model into a file without end, and
- * takes no reason. PreToolUse is no way: after the same time the tool runs.
+ * Qwen Code waits at most 60 seconds for a hook, whatever its configured time-out, and then ignores its output. So the hook is ended earlier, and
+ * Qwen's own prompt shows. Its channel `--json-file` would wait forever, but it copies every word of the model into an ever-growing file and takes no
+ * reason. PreToolUse is no alternative: after the same time the tool runs.
  */
 const ASK_S = 55;
 
 const QWEN_EVENTS = ["SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop", "StopFailure", "Notification"];
 
-/** What is appended there it takes like a prompt that was typed; what a person has half typed stays. */
+/** Lines appended to this file are taken like typed prompts; a person's draft stays. */
 const INPUT = "input.jsonl";
 
-/** It speaks the language of the system: what its foot says while it asks, the choice that allows it once, and its empty composer, in each that it has. */
+/** Qwen Code uses the system's language: its confirmation line, its allow-once choice and its placeholder, in every language it has. */
 const CONFIRMS = new RegExp(
   [
     "Waiting for user confirmation",
@@ -115,7 +115,7 @@ export const qwen: Profile = {
     { name: "permission prompt", foot: CONFIRMS, line: /[?？]$/, within: 12, waits: "approval", turn: "working" },
     {
       name: "rate limit",
-      // Right above its spinner, and only while it waits; of an earlier turn the words alone stay. The seconds count down.
+      // Directly above the spinner, and only while Qwen waits; an earlier turn leaves only the words. Excludes the countdown.
       block:
         /^ {2}✕ (?=(?:.|\n {4})*?(?:\b429\b|rate.?limit|quota|too\s+many\s+requests))((?:(?!\(Retrying )(?:.|\n {4}))*)(?:.|\n {4})*\n {2}↻ (?:.|\n {4})*\n {1,2}[⠀-⣿]/im,
       waits: "rate_limit",
@@ -132,7 +132,7 @@ export const qwen: Profile = {
       calm: true,
       background: true,
     },
-    // A menu of commands stands below it. A star is its yolo mode, an exclamation mark its shell mode.
+    // A menu of commands may be below. A star marks yolo mode, an exclamation mark shell mode.
     { name: "composer", line: /^[>*!] /, within: 16, turn: "idle", calm: true, background: false },
   ],
   leavesUntold: true,
@@ -141,7 +141,7 @@ export const qwen: Profile = {
     above: /^─{10}/,
     below: /^─{10}/,
     cursor: "shown",
-    // Of its own theme, with 256 colours and with all.
+    // Its default theme, in 256 colours and in true colour.
     ghost: ["103", "#6c7086"],
     placeholder: PLACEHOLDER,
   },
@@ -154,7 +154,7 @@ export const qwen: Profile = {
       { event: "SessionStart", when: { source: /^startup$/ }, opens: "first" },
       { event: "SessionStart", opens: true },
       { event: "UserPromptSubmit", when: { submitted_prompt: /./ }, turn: "working", calm: true, prompt: "submitted_prompt" },
-      // Once more with each result of a tool, and no prompt.
+      // Also fires for each tool result, without a prompt.
       { event: "UserPromptSubmit", turn: "working", calm: true },
       { event: "PermissionRequest", when: { tool_name: /^ask_user_question$/ }, turn: "working", waits: "question" },
       { event: "PermissionRequest", turn: "working", waits: "approval" },
@@ -162,14 +162,14 @@ export const qwen: Profile = {
       { event: "PostToolUseFailure", turn: "working", calm: true },
       { event: "Stop", turn: "idle", calm: true, reply: "last_assistant_message" },
       { event: "StopFailure", turn: "idle", calm: true, failure: "error_details" },
-      // The only word of a turn that Esc has ended.
+      // The only signal of a turn that Esc has ended.
       { event: "Notification", when: { notification_type: /^idle_prompt$/ }, turn: "idle", calm: true },
     ],
     inject: ({ directory, tell, ask, env, args }) => {
-      // Below the user's own and the machine's: nothing that they say is changed by it.
+      // The lowest layer: it overrides no setting of the user or the machine.
       const system = env.QWEN_CODE_SYSTEM_SETTINGS_PATH || (process.platform === "darwin" ? MAC_SETTINGS : "/etc/qwen-code/settings.json");
       const settings = readLowestSettings(env.QWEN_CODE_SYSTEM_DEFAULTS_PATH || `${dirname(system)}/system-defaults.json`);
-      // Variables in the file are replaced.
+      // Qwen expands variables in the file.
       if (!settings || tell.includes("$")) return {};
       const hook = { type: "command", name: "holdfast" };
       const file = JSON.stringify(
@@ -191,7 +191,7 @@ export const qwen: Profile = {
         allows: ALLOWS_ONCE,
         allow: ["Enter"],
         deny: ["Escape"],
-        // Of a plan.
+        // The dialog of a plan.
         others: [{ shows: /^\s*› 1\. Yes, restore previous mode \(default\)$/m, allow: ["Enter"] }],
       },
     },
@@ -238,7 +238,7 @@ function partsOf(entry: unknown): unknown[] {
   return Array.isArray(parts) ? parts : [];
 }
 
-/** What is thought is marked so. */
+/** Skips thoughts, which are marked. */
 function wordsIn(entry: unknown): string {
   const said = partsOf(entry).filter((part) => textAt(part, "thought") !== "true");
   return said.map((part) => textAt(part, "text") ?? "").join("");
@@ -259,8 +259,8 @@ function replyIn(entry: unknown): { text: string; at: string | null } | undefine
 }
 
 /**
- * Before an answer it notes that its model has answered; before one that was broken off it does not. A call that failed may be tried again. What its
- * subagents do is noted there too.
+ * Qwen notes an `api_response` before a complete answer, but not before an interrupted one. A failed call may be retried. Its subagents' calls are
+ * noted in the same file.
  */
 function outcomeIn(entry: unknown, memory: Memory): Outcome | undefined {
   const noted = noteIn(entry);
@@ -274,7 +274,7 @@ function outcomeIn(entry: unknown, memory: Memory): Outcome | undefined {
   return { reply: calls || !isWhole || text === "" ? null : text };
 }
 
-/** What it notes of a call of its model in the turn itself; those of others have an id of another form. */
+/** The note on a model call of the turn itself. Other calls have a prompt id of another form. */
 function noteIn(entry: unknown): Record<string, unknown> | undefined {
   if (textAt(entry, "subtype") !== "ui_telemetry") return undefined;
   const { uiEvent } = (entry as { systemPayload?: { uiEvent?: Record<string, unknown> } }).systemPayload ?? {};
@@ -282,7 +282,7 @@ function noteIn(entry: unknown): Record<string, unknown> | undefined {
   return isOwn ? uiEvent : undefined;
 }
 
-/** Its own, and those of its subagents. */
+/** The agent's own transcript and those of its subagents. */
 function transcriptsOf({ conversation, env }: Conversing): string[] {
   const projects = qwenProjects(env);
   return globSync([`*/chats/${conversation}.jsonl`, `*/subagents/${conversation}/agent-*.jsonl`], { cwd: projects })
@@ -290,7 +290,7 @@ function transcriptsOf({ conversation, env }: Conversing): string[] {
     .map((path) => join(projects, path));
 }
 
-/** What is thought is a part of the answer or not, by provider: it is what the sum has beyond the prompt. */
+/** Only some providers count thoughts as part of the answer, so the output is the total minus the prompt. */
 function callIn(entry: unknown): Call | undefined {
   const { usageMetadata: usage, contextWindowSize } = (entry ?? {}) as {
     usageMetadata?: Record<string, unknown>;

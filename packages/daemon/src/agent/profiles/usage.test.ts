@@ -1,4 +1,4 @@
-/** What each agent writes down of what it used, as it was recorded of the real ones. */
+/** Usage records of each agent, as recorded from the real ones. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -28,7 +28,7 @@ function write(path: string, ...lines: unknown[]): void {
   writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
 }
 
-/** All that it used, by place. */
+/** All its calls, in the order of places. */
 function used(profile: Profile, env: Record<string, string> = {}, conversation = CONVERSATION): Call[] {
   const of = { conversation, cwd: "/project", env: { HOME: home, ...env } };
   const { usage } = profile;
@@ -42,7 +42,7 @@ function claudeLine(id: string, usage: object, more: object = {}) {
   return { type: "assistant", timestamp: "2026-11-15T17:56:15.804Z", requestId: "req_1", message, ...more };
 }
 
-test("claude: a line for each part of a message, all of one call; its subagents too", () => {
+test("claude: several lines of a message are one call; subagents count too", () => {
   const usage = { input_tokens: 4175, cache_creation_input_tokens: 20, cache_read_input_tokens: 300, output_tokens: 2 };
   write(
     `.claude/projects/-project/${CONVERSATION}.jsonl`,
@@ -64,7 +64,7 @@ test("claude: a line for each part of a message, all of one call; its subagents 
   expect(used(claude, {}, "another")).toEqual([]);
 });
 
-test("codex: the model comes with the turn, and what is told twice counts once", () => {
+test("codex: the model comes with the turn, and a repeated report counts once", () => {
   const line = (total: number, last: object | null, type = "token_count") => ({
     timestamp: `2026-11-15T17:56:35.${String(total).padStart(3, "0")}Z`,
     type: "event_msg",
@@ -92,12 +92,12 @@ test("codex: the model comes with the turn, and what is told twice counts once",
     },
     { model: "gpt-5", input: 30, output: 8, cacheRead: 0, cacheWrite: 0, context: null },
   ]);
-  // Found once, it is not looked for again.
+  // The second call uses the cached file list.
   expect(used(codex)).toEqual(all);
   expect(used(codex, { CODEX_HOME: join(home, "elsewhere") })).toEqual([]);
 });
 
-test("gemini: a message is told again with its tokens; what is thought costs as what is said", () => {
+test("gemini: a message is repeated with its tokens; thoughts count as output", () => {
   const tokens = { input: 100, output: 20, cached: 60, thoughts: 7, tool: 0, total: 127 };
   write(
     ".gemini/tmp/project/chats/session-2026-11-15T17-56-38490f43.jsonl",
@@ -112,7 +112,7 @@ test("gemini: a message is told again with its tokens; what is thought costs as 
   expect(used(gemini, { HOME: "/nowhere", GEMINI_CLI_HOME: home })).toHaveLength(1);
 });
 
-test("qwen: whatever a provider counts as thought is what the sum has beyond the prompt; its subagents too", () => {
+test("qwen: the output is the total minus the prompt, whatever the provider counts as thought; subagents count too", () => {
   const usage = {
     promptTokenCount: 100,
     candidatesTokenCount: 20,
@@ -137,7 +137,7 @@ test("qwen: whatever a provider counts as thought is what the sum has beyond the
   expect(used(qwen, { QWEN_HOME: "elsewhere" })).toEqual([]);
 });
 
-test("demo: what it says, and what it does not", () => {
+test("demo: reported values are read, missing ones are null", () => {
   const line = {
     used: { id: "1", at: "2026-11-15T18:03:35.877Z", model: "demo", input: 3, output: null, cacheRead: 0, cacheWrite: 0, cost: 0.5 },
   };
@@ -159,7 +159,7 @@ function opencodeDatabase(): DatabaseSync {
   return db;
 }
 
-test("opencode: messages of its database, those of its subagents too, each when it is complete", () => {
+test("opencode: complete messages of its database count, including those of subagents", () => {
   using db = opencodeDatabase();
   db.exec("INSERT INTO session VALUES ('ses_1', NULL), ('ses_2', 'ses_1'), ('ses_3', NULL)");
   const add = (id: string, session: string, data: object | string) =>
@@ -190,7 +190,7 @@ test("opencode: messages of its database, those of its subagents too, each when 
   expect(used(opencode, {}, "ses_2").map(({ id }) => id)).toEqual(["msg_6"]);
 });
 
-test("opencode: without its database, or with one of another kind, nothing is known", () => {
+test("opencode: without a database, or with an unknown schema, there is no usage", () => {
   const of = { conversation: "ses_1", cwd: "/", env: { XDG_DATA_HOME: join(home, ".local/share") } };
   expect(opencode.usage?.places(of)).toEqual([]);
   opencodeDatabase().close();

@@ -1,4 +1,4 @@
-/** What the rules say of recorded screens of the real agents: a wrong answer fails, no answer is counted apart. */
+/** Applies the rules to recorded screens of real agents. A wrong answer fails; missing answers are counted separately. */
 import { describe, expect, test } from "vitest";
 import { isHeldBack, judge } from "../fixtures/accuracy.ts";
 import { nameOf, readFixtures } from "../fixtures/fixtures.ts";
@@ -7,12 +7,12 @@ import { readScreen } from "./screen-rules.ts";
 
 const profiles = new Profiles();
 
-/** No more than this share of an agent's recorded screens may be left without an answer. */
+/** Largest share of an agent's recorded screens that may have no answer. */
 const MOST_UNKNOWN = 0.1;
 
 const all = readFixtures();
 
-test.each(["claude", "codex"])("%s is known to wait for its limit until the time that it tells", (agent) => {
+test.each(["claude", "codex"])("%s waits for its limit until the announced time", (agent) => {
   const told = all.filter((fixture) => fixture.agent === agent && fixture.state === "usage-limit");
   expect(told.length).toBeGreaterThan(0);
   for (const fixture of told) {
@@ -23,7 +23,7 @@ test.each(["claude", "codex"])("%s is known to wait for its limit until the time
 });
 
 test.each(all.filter(({ state }) => state === "question").map((fixture) => [nameOf(fixture), fixture] as const))(
-  "what %s asks is read, not how it is answered",
+  "the question of %s is read, not its key hints",
   (_, { agent, screen }) => {
     const asked = readScreen(profiles.get(agent).screen ?? [], screen)?.claim.attention;
     expect(asked).toMatchObject({
@@ -37,7 +37,7 @@ describe.each([...new Set(all.map(({ agent }) => agent))])("%s", (agent) => {
   const fixtures = all.filter((fixture) => fixture.agent === agent);
   const rules = profiles.get(agent).screen ?? [];
 
-  test.each(fixtures.map((fixture) => [nameOf(fixture), fixture] as const))("%s is read right, or not at all", (_, fixture) => {
+  test.each(fixtures.map((fixture) => [nameOf(fixture), fixture] as const))("%s is read correctly, or not at all", (_, fixture) => {
     expect(judge(rules, fixture).wrong).toEqual([]);
   });
 
@@ -46,7 +46,7 @@ describe.each([...new Set(all.map(({ agent }) => agent))])("%s", (agent) => {
     expect(unknown.length, unknown.join(", ")).toBeLessThanOrEqual(Math.floor(fixtures.length * MOST_UNKNOWN));
   });
 
-  test("a third of the screens were recorded when the rules were done", () => {
+  test("a third of the screens were recorded after the rules were finished", () => {
     expect(fixtures.filter(isHeldBack).length).toBeGreaterThanOrEqual(fixtures.length / 3);
   });
 });

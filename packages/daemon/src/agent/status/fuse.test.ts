@@ -15,29 +15,29 @@ const screen = (at: number, claim: Evidence["claim"], settled = true): Evidence 
 });
 const status = (...evidence: Evidence[]) => statusOf(fuse(evidence));
 
-test("without evidence nothing is known", () => {
+test("without evidence the status is unknown", () => {
   expect(status()).toBe("unknown");
   expect(fuse([])).toEqual({ turn: null, attention: null, background: null });
 });
 
-test("a hook is believed before the screen that was there already", () => {
+test("a hook is believed over an earlier screen", () => {
   expect(status(screen(1000, { turn: "idle" }), hook(2000, { turn: "working" }))).toBe("working");
 });
 
-test("a screen that came to rest after the hook corrects a working that no hook ever ended", () => {
+test("a screen that settles after the hook corrects a turn that no hook ended", () => {
   expect(status(hook(1000, { turn: "working" }), screen(9000, { turn: "idle", attention: null }))).toBe("idle");
 });
 
-test("a last frame of the spinner, drawn after the hook that ended the turn, does not begin another", () => {
+test("the last frame of a spinner after the hook that ended the turn does not begin another turn", () => {
   expect(status(hook(1000, { turn: "idle" }), screen(1000 + SLOW_REDRAW_MS, { turn: "working" }))).toBe("idle");
   expect(status(hook(1000, { turn: "idle" }), screen(9000, { turn: "working" }, false))).toBe("idle");
 });
 
-test("a composer that an agent shows until it gets to drawing the turn that its hook told does not end it", () => {
+test("an idle composer does not end a reported turn that is not drawn yet", () => {
   expect(status(hook(1000, { turn: "working" }), screen(1000 + SLOW_REDRAW_MS, { turn: "idle" }))).toBe("working");
 });
 
-test("what is on the screen in the end is believed: a turn that began without a hook", () => {
+test("a later settled screen is believed: a turn can begin without a hook", () => {
   expect(status(hook(1000, { turn: "idle" }), screen(9000, { turn: "working" }))).toBe("working");
 });
 
@@ -47,38 +47,38 @@ test("waiting for a person comes before everything else", () => {
   expect(status(hook(1000, { attention: approval }), hook(2000, { attention: null, turn: "working" }))).toBe("working");
 });
 
-test("a screen that shows the same as a hook told leaves it the hook's, with its words and its time", () => {
+test("a screen that confirms a hook keeps the hook's text and time", () => {
   const told = hook(1000, { attention: { for: "approval", text: "Bash: rm -rf build", until: null } });
   const shown = screen(9000, { attention: { for: "approval", text: "Do you want to proceed?", until: null } });
   expect(fuse([told, shown]).attention).toEqual({ value: told.claim.attention, evidence: told });
 });
 
-test("a composer that waits for the next prompt does not end a limit that a hook has told; the next turn does", () => {
+test("an idle composer does not end a limit that a hook reported; the next turn does", () => {
   const limited = hook(1000, { turn: "idle", attention: { for: "rate_limit", text: null, until: null } });
   expect(status(limited, screen(9000, { turn: "idle", attention: null }))).toBe("waiting");
   expect(status(limited, screen(9000, { turn: "working", attention: null }))).toBe("working");
   expect(status(limited, hook(9000, { turn: "working", attention: null }))).toBe("working");
 });
 
-test("a progress bar does not end a limit before the time that a hook has told (truth 2)", () => {
+test("a progress bar does not end a limit before the time that a hook reported (truth 2)", () => {
   const limited = hook(1000, { turn: "working", attention: { for: "rate_limit", text: null, until: time(20_000) } });
   expect(status(limited, screen(9000, { turn: "working", attention: null }))).toBe("waiting");
   expect(status(limited, screen(21_000, { turn: "working", attention: null }))).toBe("working");
 });
 
-test("an idle prompt with something in the background is idle with background work", () => {
+test("an idle prompt with a background process is idle with background work", () => {
   const standing = fuse([hook(1000, { turn: "idle" }), screen(2000, { background: true })]);
   expect(statusOf(standing)).toBe("idle");
   expect(standing.background?.value).toBe(true);
 });
 
-test("a structured protocol is corrected by nothing", () => {
+test("nothing corrects a structured protocol", () => {
   expect(status({ source: "protocol", at: time(1), claim: { turn: "working" }, what: "a prompt" }, screen(1e9, { turn: "idle" }))).toBe(
     "working",
   );
 });
 
-describe("whatever was seen", () => {
+describe("any evidence", () => {
   const any = fc.array(
     fc.record({
       source: fc.constantFrom(...SOURCES),
@@ -97,7 +97,7 @@ describe("whatever was seen", () => {
     { maxLength: 12 },
   );
 
-  test("each belief is somebody's claim, and an axis is unknown exactly when nobody claims it", () => {
+  test("each believed value is a claim, and an axis is unknown exactly if there is no claim about it", () => {
     fc.assert(
       fc.property(any, (evidence) => {
         const standing = fuse(evidence);
@@ -110,7 +110,7 @@ describe("whatever was seen", () => {
     );
   });
 
-  test("an order in which it was noticed changes nothing, except between what came at one time from one source", () => {
+  test("the order of arrival does not matter, except for evidence of one source at the same time", () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(
@@ -125,14 +125,14 @@ describe("whatever was seen", () => {
   });
 });
 
-test("what a parked hook says stands, whatever the screen shows, until the hook says otherwise", () => {
+test("the claim of a waiting hook holds, whatever the screen shows, until the hook changes it", () => {
   const approval = { for: "approval", text: "rm -rf build", until: null } as const;
   const parked = { ...hook(1000, { attention: approval, turn: "working" as const }), held: true };
   expect(status(parked, screen(9000, { turn: "working", attention: null }))).toBe("waiting");
   expect(status(parked, screen(9000, { attention: null }), hook(9500, { attention: null }))).toBe("working");
 });
 
-test("what is not needed any more is forgotten, and the standing is the same", () => {
+test("dropping obsolete evidence does not change the standing", () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.constantFrom(...SOURCES), fc.nat(9000), fc.boolean()), { maxLength: 20 }), (seen) => {
       const all = seen.map(
@@ -145,7 +145,7 @@ test("what is not needed any more is forgotten, and the standing is the same", (
   );
 });
 
-test("explain says for each axis what is believed, by what and since when, and what was seen besides", () => {
+test("explain shows for each axis the value, its evidence and time, and all other evidence", () => {
   const begun = hook(1000, { turn: "working" }, "UserPromptSubmit");
   const rest = screen(9000, { turn: "idle", attention: null });
   expect(explain([begun, rest])).toEqual({
@@ -156,7 +156,7 @@ test("explain says for each axis what is believed, by what and since when, and w
   });
 });
 
-test("what it waits for is told by whoever knows, where the most trusted one says only that it waits", () => {
+test("if the most trusted source only says that the agent waits, another source supplies the text", () => {
   const waits = (text: string | null) => ({ turn: "working", attention: { for: "approval", text, until: null } }) as const;
   const file: Evidence = { source: "state_file", at: time(2000), claim: waits(null), what: "it says waiting" };
   expect(fuse([file, screen(2100, waits("Edit file e.txt"))]).attention).toEqual({
@@ -166,7 +166,7 @@ test("what it waits for is told by whoever knows, where the most trusted one say
   expect(fuse([file, screen(2100, { attention: { for: "question", text: "Which?", until: null } })]).attention?.value?.text).toBeNull();
 });
 
-test("processes tell the end of background work before the screen does, and only a settled screen contradicts them (truth 4)", () => {
+test("processes show the end of background work before the screen, and only a settled screen contradicts them (truth 4)", () => {
   const processes = (ms: number, background: boolean): Evidence => ({
     source: "processes",
     at: time(ms),

@@ -1,9 +1,9 @@
 /**
- * What an agent is doing, from all that is known. Pure.
+ * Fuses all evidence into an agent's standing. Pure.
  *
- * For each axis: the newest evidence of the most trusted source that says something about it, unless a less trusted source has
- * seen otherwise later and for good. That is how the screen corrects a "working" that no hook ever ended (Esc fires none), and how it
- * does not while a last frame of a spinner is still drawn after the hook that ended the turn.
+ * For each axis the newest evidence of the most trusted source counts, unless a less trusted source contradicts it later and is settled. So the
+ * screen can correct a "working" that no hook ended (Esc fires none), but not while the last frame of a spinner is still drawn after the hook that
+ * ended the turn.
  */
 import { type Attention, type Claim, type Evidence, type EvidenceSource, type Explanation, SOURCES, type Turn } from "@holdfast/contract";
 import { newestOf } from "./evidence.ts";
@@ -20,14 +20,14 @@ export interface Standing {
   background: Believed<boolean> | null;
 }
 
-/** What a screen shows within this time after a hook may have been on its way before it. */
+/** A screen seen this soon after a hook may have been drawn before it. */
 export const REDRAW_MS = 500;
-/** On a busy machine an agent that has told where a turn begins or ends may draw it this much later. */
+/** On a busy machine an agent may draw the beginning or end of a turn this long after it reported it. */
 export const SLOW_REDRAW_MS = 2500;
-/** A limit on the screen is one of the turn that runs: only its last frame may still be there when the next turn begins. */
+/** A limit on the screen belongs to the running turn. Only its last frame may remain when the next turn begins. */
 export const LIMIT_REDRAW_MS = 150;
 
-/** The processes of background work end before the agent draws that they have. */
+/** For background work, processes rank above the screen: they end before the agent draws it. */
 const BY_PROCESSES: readonly EvidenceSource[] = ["protocol", "hook", "state_file", "processes", "title", "screen"];
 
 export function fuse(evidence: readonly Evidence[]): Standing {
@@ -39,7 +39,7 @@ export function fuse(evidence: readonly Evidence[]): Standing {
   };
 }
 
-/** A file may say that it waits, and only the screen for what. */
+/** A state file may say that the agent waits, and only the screen for what. */
 function inWords({ value, evidence }: Believed<Attention | null>, all: readonly Evidence[]): Believed<Attention | null> {
   if (value === null || value.text !== null) return { value, evidence };
   const telling = SOURCES.map((source) => newestOf(all, source, "attention")?.claim.attention);
@@ -56,17 +56,17 @@ function believe<A extends keyof Claim>(all: readonly Evidence[], axis: A): Beli
   return believed ? { value: believed.claim[axis] as Exclude<Claim[A], undefined>, evidence: believed } : null;
 }
 
-/** Who says the same in other words is no news: the more trusted one knows better what it waits for. */
+/** The same claim in other words is no news: the more trusted source knows better what the agent waits for. */
 function differs(a: Evidence, b: Evidence, axis: keyof Claim): boolean {
   const value = ({ claim }: Evidence) => (axis === "attention" ? (claim.attention?.for ?? null) : claim[axis]);
   return value(a) !== value(b);
 }
 
-/** Whether a less trusted source is to be believed all the same. A structured protocol is never corrected. */
+/** True if a less trusted source overrides a more trusted one. A structured protocol is never corrected. */
 function corrects(less: Evidence, more: Evidence, axis: keyof Claim): boolean {
   if (more.source === "protocol" || more.held) return false;
   const { attention } = more.claim;
-  // A composer that waits says nothing of a limit, nor does a progress bar before the time that was told.
+  // An idle composer does not disprove a limit, nor does anything before the announced end of the limit.
   const isLimit = axis === "attention" && attention?.for === "rate_limit";
   if (isLimit && (less.claim.turn === "idle" || Date.parse(less.at) < Date.parse(attention.until ?? ""))) return false;
   const isFile = less.source === "state_file";
@@ -75,13 +75,13 @@ function corrects(less: Evidence, more: Evidence, axis: keyof Claim): boolean {
   return (less.settled === true || isFile) && Date.parse(less.at) > Date.parse(more.at) + late;
 }
 
-/** One word for people, of a terminal agent whose process runs. */
+/** The status of a terminal agent whose process runs. */
 export function statusOf({ turn, attention }: Standing): "working" | "waiting" | "idle" | "unknown" {
   if (attention?.value) return "waiting";
   return turn?.value ?? "unknown";
 }
 
-/** What is believed of each axis, why, and what was seen besides, newest first. */
+/** The believed value of each axis with its evidence, and all other evidence, newest first. */
 export function explain(evidence: readonly Evidence[]): Omit<Explanation, "sources" | "unread" | "newer"> {
   const standing = fuse(evidence);
   const used = new Set(Object.values(standing).map((believed) => believed?.evidence));

@@ -9,7 +9,7 @@ function watched(): { looks: Looks; seen: [key: string, settled: boolean][] } {
   return { seen, looks: new Looks((key, settled) => seen.push([key, settled])) };
 }
 
-test("a screen is looked at when it begins to move and when it came to rest, and not again while nothing is written (truth 6)", () => {
+test("a screen is looked at when it begins to change and when it settles, and not while nothing is written (truth 6)", () => {
   const { looks, seen } = watched();
   for (let i = 0; i < 5; i++) {
     looks.stir("a");
@@ -23,7 +23,7 @@ test("a screen is looked at when it begins to move and when it came to rest, and
   expect(seen).toHaveLength(2);
 });
 
-test("one that moves now and then is looked at once each time (truth 6)", () => {
+test("a screen that changes now and then is looked at once per change (truth 6)", () => {
   const { looks, seen } = watched();
   for (let i = 0; i < 10; i++) {
     looks.stir("clock");
@@ -32,7 +32,7 @@ test("one that moves now and then is looked at once each time (truth 6)", () => 
   expect(seen.slice(1)).toEqual(Array(10).fill(["clock", true]));
 });
 
-test("one that begins to spin right after a look is looked at within half a second (truth 6)", () => {
+test("a spinner that starts right after a look is seen within half a second (truth 6)", () => {
   const { looks, seen } = watched();
   looks.stir("a");
   vi.advanceTimersByTime(200);
@@ -44,7 +44,7 @@ test("one that begins to spin right after a look is looked at within half a seco
   expect(seen).toEqual([["a", false]]);
 });
 
-test("one that never rests is looked at once a second, and soon when it does", () => {
+test("a screen that never settles is looked at once a second, and soon after it settles", () => {
   const { looks, seen } = watched();
   for (let i = 0; i < 50; i++) {
     looks.stir("spinner");
@@ -57,7 +57,7 @@ test("one that never rests is looked at once a second, and soon when it does", (
   expect(seen.at(-1)).toEqual(["spinner", true]);
 });
 
-test("a hundred of them share one timer", () => {
+test("a hundred screens share one timer", () => {
   const { looks, seen } = watched();
   for (let i = 0; i < 100; i++) looks.stir(`s${i}`);
   expect(vi.getTimerCount()).toBe(1);
@@ -65,7 +65,7 @@ test("a hundred of them share one timer", () => {
   expect(new Set(seen.map(([key]) => key)).size).toBe(100);
 });
 
-test("a look that was ordered comes though nothing is written, and one that was forgotten does not", () => {
+test("an ordered look happens even if nothing is written, and a forgotten one does not", () => {
   const { looks, seen } = watched();
   looks.order("again", 100);
   looks.stir("gone");

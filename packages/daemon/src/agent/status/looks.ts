@@ -1,20 +1,20 @@
 /**
- * When the screens of many runs are looked at: one that begins to move, at once; one that came to rest, once; one that never does, once a second.
- * One timer for all of them, and none while nothing is written.
+ * Schedules looks at the screens of many runs: at once when a screen begins to change, once when it settles, and once a second if it never settles.
+ * One timer serves all runs, and none runs while nothing is written.
  */
 
-/** The first redraw after quiet comes in several writes, too. */
+/** Even the first redraw after a pause comes in several writes. */
 const FIRST_MS = 30;
-/** What moves now and then must not be looked at twice each time. */
+/** Avoids two looks for each change of a screen that changes now and then. */
 const APART_MS = 350;
-/** A redraw comes in several writes; people do not notice a status that is this late. */
+/** A redraw comes in several writes. People do not notice a status that is this late. */
 const SETTLE_MS = 150;
 const RESTLESS_MS = 1000;
-/** Looks that are due at almost the same time are one awakening. */
+/** Looks that are due at almost the same time share one wakeup. */
 const GRAIN_MS = 15;
 
 interface Stirred {
-  /** When something was last written, and when it is looked at if it does not come to rest. */
+  /** Time of the last write, and time of the next look if the screen does not settle. */
   last: number;
   due: number;
 }
@@ -23,7 +23,7 @@ export class Looks implements Disposable {
   readonly #look: (key: string, settled: boolean) => void;
   readonly #stirred = new Map<string, Stirred>();
   readonly #lookedAt = new Map<string, number>();
-  /** Looks that were ordered for a time, whatever is written until then. */
+  /** Looks ordered for a certain time, whatever is written until then. */
   readonly #ordered = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
   #armedFor = Number.POSITIVE_INFINITY;
@@ -32,7 +32,7 @@ export class Looks implements Disposable {
     this.#look = look;
   }
 
-  /** Something was written. */
+  /** To be called when something was written. */
   stir(key: string): void {
     const now = performance.now();
     const stirred = this.#stirred.get(key);
@@ -45,7 +45,7 @@ export class Looks implements Disposable {
     this.#arm(now + SETTLE_MS);
   }
 
-  /** What was written says more than that something was: it is looked at soon, however short ago the last look was. */
+  /** For urgent output: schedules a look soon, however recent the last look. */
   hurry(key: string): void {
     const now = performance.now();
     const due = now + FIRST_MS;
@@ -55,7 +55,7 @@ export class Looks implements Disposable {
     this.#arm(due);
   }
 
-  /** Look again in a while, even if nothing is written. */
+  /** Schedules a look, even if nothing is written. */
   order(key: string, inMs: number): void {
     const due = performance.now() + inMs;
     this.#ordered.set(key, due);

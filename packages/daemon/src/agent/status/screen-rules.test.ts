@@ -11,7 +11,7 @@ function codex(title: string, ...said: string[]) {
   return readScreen(new Profiles().get("codex").screen ?? [], { lines, title })?.claim;
 }
 
-test("codex waits for its limit while it tries again, not because an earlier turn has failed by it (truth 3)", () => {
+test("codex waits for a limit while it retries, not because an earlier turn failed with it (truth 3)", () => {
   const failed = ["› deploy", "■ exceeded retry limit, last status: 429 Too Many Requests"];
   const tries = ["• Reconnecting... 2/5 (30s • esc to interrupt)", "  └ Exceeded retry limit, last status: 429 Too Many Requests"];
   expect(codex(SPINS, "› deploy", ...tries)).toMatchObject({ turn: "working", attention: { for: "rate_limit" } });
@@ -30,14 +30,14 @@ test("codex has no turn while it starts up (truth 11)", () => {
   expect(codex(SPINS, "• Working (1s • esc to interrupt)")).toEqual({ turn: "working", attention: null });
 });
 
-test("codex takes nothing while it loads, and a prompt that waits for its start is a turn (truth 12)", () => {
+test("codex accepts no input while it loads, and a prompt that waits for startup is a turn (truth 12)", () => {
   const read = (...lines: string[]) => readScreen(new Profiles().get("codex").screen ?? [], { lines, title: "" })?.claim;
   expect(read("  >_ OpenAI Codex (v0.166.0)", "     loading", "› Ask Codex to do anything", "  ? for shortcuts")).toEqual({});
   expect(read(...HEADER, "› say one", "  Waiting for startup  · esc cancel")).toEqual({ turn: "working", attention: null });
   expect(read(...HEADER, "• It is", "     loading", ...COMPOSER)).toEqual({ turn: "idle", attention: null });
 });
 
-test("a limit that claude and opencode name on the screen is one (truth 9)", () => {
+test("limits on the screens of claude and opencode are recognized (truth 9)", () => {
   const read = (agent: string, lines: string[], title = "") => readScreen(new Profiles().get(agent).screen ?? [], { lines, title })?.claim;
   const rule = "─".repeat(20);
   const claude = (said: string) =>
@@ -51,7 +51,7 @@ test("a limit that claude and opencode name on the screen is one (truth 9)", () 
   );
 });
 
-test("a limit that qwen names is one, in its own turn and no other (truth 9)", () => {
+test("a limit on qwen's screen counts only in its own turn (truth 9)", () => {
   const rule = "─".repeat(20);
   const qwen = (...said: string[]) => {
     const lines = ["  > deploy", ...said, rule, ">   Type your message or @path/to/file", rule, "  ➜ project · scripted"];
@@ -69,7 +69,7 @@ test("a limit that qwen names is one, in its own turn and no other (truth 9)", (
   expect(
     qwen(...narrow, "  ↻ Erneuter Versuch in 5 Sekunden…", "    (Versuch 1/10)", " ⠧Einen Moment (9s · esc to", "      cancel)"),
   ).toEqual(limited("[API Error: 429 Rate limit reached, try again later]"));
-  // Another failure, the words of an earlier turn, and an answer about them.
+  // Not a limit: another failure, the words of an earlier turn, and an answer that quotes them.
   expect(
     qwen("  ✕ [API Error: 503 Overloaded] (Retrying in 5s… (attempt 1/10))", "  ↻ Retrying in 5 seconds… (attempt 1/10)", spins),
   ).toEqual(working);
@@ -77,7 +77,7 @@ test("a limit that qwen names is one, in its own turn and no other (truth 9)", (
   expect(qwen(`  ◆︎ It said:`, `    ✕ ${words} (Retrying in 5s…)`, "    ↻ Retrying in 5 seconds…", spins)).toEqual(working);
 });
 
-test("a question of gemini is one on a narrow terminal, too (truth 10)", () => {
+test("a question of gemini is recognized on a narrow terminal (truth 10)", () => {
   const lines = [
     "╭──────────────────────────────────────╮",
     "│ Which colour?                        │",
@@ -91,7 +91,7 @@ test("a question of gemini is one on a narrow terminal, too (truth 10)", () => {
   expect(claim).toMatchObject({ turn: "working", attention: { for: "question", text: "Which colour?" } });
 });
 
-test("gemini and qwen say that nothing runs in the background any more (truth 4)", () => {
+test("the screens of gemini and qwen show the end of background work (truth 4)", () => {
   const claim = (agent: string, lines: string[], title: string) =>
     readScreen(new Profiles().get(agent).screen ?? [], { lines, title })?.claim.background;
   expect(claim("gemini", [" 1 Background process", " >   Type your message"], "◇  Ready (project)")).toBe(true);

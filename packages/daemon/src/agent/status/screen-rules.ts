@@ -1,6 +1,6 @@
 /**
- * What a screen says about its agent, by rules that are data: the first that fits. A rule that fits in the wrong place is worse than none, so each
- * names where it looks: the title, the lines at the bottom (a transcript above may quote anything), or both.
+ * Interprets an agent's screen by rules that are data. The first rule that fits wins. A rule that fits in the wrong place is worse than none, so each
+ * rule names where it looks: the title, the bottom lines (a transcript above may quote anything), or both.
  */
 import type { Attention, Claim, EvidenceSource, Screen, Turn, Wait } from "@holdfast/contract";
 import { unframed } from "../dialog.ts";
@@ -10,28 +10,28 @@ export interface ScreenRule {
   /** For `explain`. */
   name: string;
   title?: RegExp;
-  /** The last line that is not empty: what a dialog or a composer has at its foot, where no transcript comes. */
+  /** Matches the last non-empty line: the foot of a dialog or composer, where no transcript appears. */
   foot?: RegExp;
-  /** One of the last `within` lines that are not empty. */
+  /** Matches one of the last `within` non-empty lines. */
   line?: RegExp;
-  /** All of them put together, a line each. */
+  /** Matches these lines joined by newlines. */
   block?: RegExp;
-  /** None of them. */
+  /** Matches none of these lines. */
   without?: RegExp;
   within?: number;
-  /** Whether it asks for bracketed paste: some do only while they read a line. */
+  /** Bracketed paste is on, or off. Some agents enable it only while they read a line. */
   reads?: boolean;
   turn?: Turn;
-  /** Its text is the rule's first group; without one, of a question the question, else the line that fitted. */
+  /** The wait. Its text is the rule's first group, else the question of a question dialog, else the matched line. */
   waits?: Wait;
-  /** When it goes on by itself: of its last lines, put together, what the first group is about is a time of day, maybe with a date. */
+  /** Matches the joined last lines. The first group is the time when the agent continues, maybe with a date. */
   until?: RegExp;
-  /** It wants nobody: said by rules that would have seen it. */
+  /** The agent does not wait for a person. Only for rules that would have seen a wait. */
   calm?: boolean;
   background?: boolean;
 }
 
-/** Dialogs are as tall as this, with what they are about. */
+/** Height of the tallest dialogs, with their subject. */
 const WITHIN = 25;
 
 export function readScreen(
@@ -63,18 +63,18 @@ export function readScreen(
   return undefined;
 }
 
-/** Which rules a title is about; one that differs from the last says that the agent does something else. */
+/** Encodes which rules match a title. A change means that the agent does something else. */
 export function titleRules(rules: readonly ScreenRule[], title: string): string {
   return rules.map((rule) => (rule.title?.test(title) ? 1 : 0)).join("");
 }
 
-/** What a title says alone, of a screen that has another by now. */
+/** Reads a title without its screen, which may have another title by now. */
 export function readTitle(rules: readonly ScreenRule[], title: string): ReturnType<typeof readScreen> {
   const alone = rules.filter((rule) => rule.title && !(rule.line ?? rule.block ?? rule.foot ?? rule.without ?? rule.reads));
   return readScreen(alone, { lines: [], title });
 }
 
-/** What stands right above its first choice, in every agent we know. */
+/** The line directly above the first choice, which is the question in every known agent. */
 function questionIn(lines: readonly string[]): string | undefined {
   const plain = lines.map(unframed).filter(Boolean);
   const first = plain.findLastIndex((line) => /^(\S )?1\. /.test(line));
@@ -97,7 +97,7 @@ function claimOf(rule: ScreenRule, text: string, until: string | null): Claim {
   return claim;
 }
 
-/** Blanks at the end of a line are not kept: a prompt of "> " is a line of ">", and a rule may name it either way. */
+/** Screen lines lose trailing blanks: a prompt of "> " is read as ">", and a rule may use either form. */
 function fit(pattern: RegExp, line: string): RegExpExecArray | null {
   return pattern.exec(line) ?? pattern.exec(`${line} `);
 }

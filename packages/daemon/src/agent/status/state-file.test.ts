@@ -7,7 +7,7 @@ import { withEvidence } from "./evidence.ts";
 import { fuse } from "./fuse.ts";
 import { readStateFile, type StateFile } from "./state-file.ts";
 
-test("a file that was written before the clock was set back says nothing of the time to come", () => {
+test("a file written before the clock was set back gives no evidence from the future", () => {
   using place = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const path = join(place.path, "7.json");
   const file: StateFile = { path: () => path, since: "at", says: "status", rules: [{ when: { status: /^busy$/ }, turn: "working" }] };
@@ -20,7 +20,7 @@ test("a file that was written before the clock was set back says nothing of the 
   expect(readStateFile(file, run)).toBeUndefined();
 });
 
-test("a shell of Claude's that has ended is no background work any more (truth 4)", () => {
+test("a shell of Claude that has ended is no longer background work (truth 4)", () => {
   using place = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   mkdirSync(join(place.path, ".claude/sessions"), { recursive: true });
   const run = { pid: 7, env: { HOME: place.path }, startedAt: new Date(Date.now() - 60_000).toISOString() };

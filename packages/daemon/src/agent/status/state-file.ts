@@ -1,20 +1,20 @@
-/** A file in which an agent keeps what it is doing: read when its screen is looked at, which changes when the file does. */
+/** An agent's own state file. It is read with each look at the screen, which changes when the file does. */
 import type { Evidence } from "@holdfast/contract";
 import { readJsonFile } from "@holdfast/platform";
 import { claimOf, type FieldRule, fits, textAt } from "../hooks/hook-rules.ts";
 
 export interface StateFile {
   path(run: { pid: number; env: Readonly<Record<string, string>> }): string;
-  /** Where it says since when, in milliseconds since 1970. */
+  /** Path of the time of the last change, in milliseconds since 1970. */
   since: string;
-  /** Where it says the agent's own id of the conversation. */
+  /** Path of the agent's own id of the conversation. */
   conversation?: string;
-  /** Where its text is, in `explain`. */
+  /** Path of the text for `explain`. */
   says: string;
   rules: readonly FieldRule[];
 }
 
-/** Undefined when there is none, it says nothing, or it is of a program that had the same pid before `startedAt`. */
+/** Undefined if there is no file, no rule fits, or a program with the same pid wrote it before `startedAt`. */
 export function readStateFile(
   file: StateFile,
   run: { pid: number; env: Readonly<Record<string, string>>; startedAt: string },
@@ -34,5 +34,5 @@ export function readStateFile(
   };
 }
 
-/** The agent may take its time a little before ours. */
+/** The agent's times may be a little earlier than Holdfast's. */
 const CLOCK_MS = 1000;

@@ -9,7 +9,7 @@ test.each([
   ["Amazon Q", "⠋ Thinking...", "⠙ Thinking..."],
   ["a retry", "Retrying in 9s · attempt 2/10", "Retrying in 8s · attempt 2/10"],
   ["a clock", "main  12:01:59", "main  12:02:00"],
-])("a redraw of %s is no progress (mend 12)", (_, before, after) => {
+])("a redraw of %s is not progress (mend 12)", (_, before, after) => {
   expect(steady(["said", before])).toBe(steady(["said", after]));
 });
 

@@ -14,14 +14,14 @@ test.each([
   ["Nov 16th, 2026 9:41 AM", at(2026, 11, 16, 9, 41)],
   ["Nov 18, 3pm", at(2026, 11, 18, 15)],
   ["Jan 2 at 8am", at(2027, 1, 2, 8)],
-])("%s is told in the middle of a day in November", (said, time) => {
+])("%s is parsed at noon of a day in November", (said, time) => {
   expect(timeSaid(said, NOON)).toBe(time);
 });
 
-test("a time just past is not tomorrow's", () => {
+test("a time that has just passed is not moved to tomorrow", () => {
   expect(timeSaid("11:55pm", at(2026, 11, 16, 0, 10))).toBe(at(2026, 11, 15, 23, 55));
 });
 
-test.each(["soon", "25:00", "3", "7:99pm", "Foo 3, 4pm"])("%s is no time", (said) => {
+test.each(["soon", "25:00", "3", "7:99pm", "Foo 3, 4pm"])("%s is not a time", (said) => {
   expect(timeSaid(said, NOON)).toBeUndefined();
 });

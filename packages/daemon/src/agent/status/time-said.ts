@@ -1,10 +1,10 @@
-/** A time as agents say it to people: `9:41 AM`, `3pm`, `14:05`, with a day before it or not (`Nov 16th, 2026 9:41 AM`, `Nov 18, 3pm`). */
+/** Parses times as agents show them: `9:41 AM`, `3pm`, `14:05`, optionally after a date (`Nov 16th, 2026 9:41 AM`, `Nov 18, 3pm`). */
 
 const TIME = /^(?:([A-Z][a-z]{2})[a-z]* (\d{1,2})(?:st|nd|rd|th)?(?:, (\d{4}))?(?:,| at)? )?(\d{1,2})(?::(\d\d))? ?([ap]m)?/i;
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const DAY_MS = 86_400_000;
 
-/** In milliseconds since 1970, by the clock of this machine; undefined where it makes no sense. Without a day: the nearest, past or to come. */
+/** Milliseconds since 1970, in the local time zone; undefined if invalid. Without a date: the nearest such time, past or future. */
 export function timeSaid(text: string, now: number): number | undefined {
   const [all, month, day, year, hours = "", minutes = "0", half] = TIME.exec(text) ?? [];
   if (all === undefined || (half === undefined && !all.includes(":"))) return undefined;
@@ -16,7 +16,7 @@ export function timeSaid(text: string, now: number): number | undefined {
   const named = MONTHS.indexOf(month.toLowerCase());
   if (named < 0) return undefined;
   date.setFullYear(year === undefined ? date.getFullYear() : Number(year), named, Number(day));
-  // A limit that is told in December may end in January.
+  // A limit announced in December may end in January.
   if (year === undefined && date.getTime() < now - 180 * DAY_MS) date.setFullYear(date.getFullYear() + 1);
   return date.getTime();
 }

@@ -6,7 +6,7 @@ import { decodeMessage, encodeFrame, encodeMessage, FrameReader, HOLDER_PROTOCOL
 import { expect, onTestFinished, test } from "vitest";
 import { HolderClient } from "./holder-client.ts";
 
-/** A holder of that protocol, which knows no request at all. */
+/** A holder with that protocol version that refuses every request. */
 async function holder(protocol: number): Promise<string> {
   const directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const server = createServer((socket) => {
@@ -28,7 +28,7 @@ async function holder(protocol: number): Promise<string> {
   return path;
 }
 
-test("what an older holder cannot do is said as what it is", async () => {
+test("a request that an older holder does not know fails with a hint", async () => {
   using client = await HolderClient.open(await holder(HOLDER_PROTOCOL - 1), { onEnd() {}, onViewers() {} });
   await expect(client.request({ t: "screen" })).rejects.toMatchObject({
     code: "host_failed",
@@ -37,7 +37,7 @@ test("what an older holder cannot do is said as what it is", async () => {
   });
 });
 
-test("what a holder of this version refuses is told as it says it", async () => {
+test("a refusal by a holder of this version reaches the caller unchanged", async () => {
   using client = await HolderClient.open(await holder(HOLDER_PROTOCOL), { onEnd() {}, onViewers() {} });
   await expect(client.request({ t: "screen" })).rejects.toMatchObject({
     message: "the holder refused: this holder does not know that request",
@@ -48,7 +48,7 @@ test.each([
   ["a frame without end", Buffer.from([1, 255, 255, 255, 255])],
   ["what is no JSON", encodeFrame(MESSAGE, Buffer.from("{no"))],
   ["null", encodeMessage(null)],
-])("a holder that says %s ends its connection, not the daemon (mend 4)", async (_, said) => {
+])("a holder that sends %s loses its connection and does not end the daemon (mend 4)", async (_, said) => {
   const directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const server = createServer((socket) => void socket.on("error", () => {}).write(said));
   await new Promise<void>((resolve) => server.listen(join(directory.path, "s"), resolve));

@@ -1,4 +1,4 @@
-/** The daemon's connection to one holder: requests with replies, and the notice that the holder has gone. */
+/** The daemon's connection to one holder: requests with replies, and a notice when the holder is gone. */
 import { connect, type Socket } from "node:net";
 import {
   decodeMessage,
@@ -16,7 +16,7 @@ import {
 import { describe, log } from "@holdfast/platform";
 import { programEnded } from "../host.ts";
 
-/** The protocol's version from which on a holder does that. */
+/** The first protocol version whose holders report their viewers. */
 const TELLS_VIEWERS = 3;
 
 type Reply = Extract<FromHolder, { t: "reply" }> & Pick<Extract<FromConversation, { t: "reply" }>, "state" | "code">;
@@ -24,12 +24,12 @@ type WithoutId<T> = T extends unknown ? Omit<T, "id"> : never;
 type Request = WithoutId<Extract<ToHolder, { id: number }>>;
 export type ConversationRequest = WithoutId<Extract<ToConversation, { id: number }>>;
 
-/** What a keeper of conversations refuses a request for. */
+/** Error codes for the refusals of a conversation's keeper. */
 const REFUSED = { busy: "turn_runs", ended: "session_ended", not_offered: "not_offered", failed: "host_failed" } as const;
 
 export interface HolderListener {
   onEnd(): void;
-  /** Who views the terminal has changed. */
+  /** Called when the viewers of the terminal have changed. */
   onViewers(): void;
 }
 
@@ -39,7 +39,7 @@ export class HolderClient implements Disposable {
   #id = 0;
   #protocol = HOLDER_PROTOCOL;
   readonly #onViewers: () => void;
-  /** Who views, once that is known. */
+  /** The current viewers; undefined until the holder has reported them. */
   #viewers: Viewer[] | undefined;
 
   private constructor(socket: Socket, { onEnd, onViewers }: HolderListener) {
@@ -50,7 +50,7 @@ export class HolderClient implements Disposable {
       try {
         for (const { type, payload } of reader.push(chunk)) if (type === MESSAGE) this.#hear(decodeMessage(payload) as FromHolder);
       } catch (error) {
-        // A program in the run may have put something else in its holder's place: its nonsense must not end the daemon.
+        // A program in the run may have replaced its holder's socket. Its nonsense must not end the daemon.
         log(`a holder's message cannot be read: ${describe(error)}`);
         socket.destroy();
       }
@@ -85,19 +85,19 @@ export class HolderClient implements Disposable {
     });
   }
 
-  /** Asked once; from then on each change is told. A holder that cannot tell has none that anybody knows of. */
+  /** Asks once; later changes arrive as messages. A holder that cannot report its viewers counts as having none. */
   async viewers(): Promise<readonly Viewer[]> {
     if (this.#viewers) return this.#viewers;
     const reply = await this.request({ t: "viewers" }).catch((error: unknown) => {
       if (this.#protocol < TELLS_VIEWERS) return undefined;
       throw error;
     });
-    // What was told meanwhile is not older.
+    // A message that arrived meanwhile is newer than the reply.
     this.#viewers ??= reply?.viewers ?? [];
     return this.#viewers;
   }
 
-  /** What the holder speaks, once it has answered anything. */
+  /** The holder's protocol version, once it has answered. */
   get protocol(): number {
     return this.#protocol;
   }
@@ -126,7 +126,7 @@ export class HolderClient implements Disposable {
     else waiting?.reject(message.ended ? programEnded() : message.full ? unread(message.waiting ?? 0) : this.#refusal(error));
   }
 
-  /** A holder may be older than this daemon: what it cannot do, it cannot learn any more. */
+  /** A running holder may be older than this daemon and lack newer requests. */
   #refusal(why: string): HoldfastError {
     if (this.#protocol >= HOLDER_PROTOCOL) return new HoldfastError("host_failed", `the holder refused: ${why}`);
     return new HoldfastError("host_failed", "this run's keeper was started by an older Holdfast, which does not support this", {

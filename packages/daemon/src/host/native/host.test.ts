@@ -7,7 +7,7 @@ import { NativeHost } from "./host.ts";
 
 vi.mock("@holdfast/platform", { spy: true });
 
-test("for a socket that a killed holder has left, the machine's processes are looked through once, not at every look", async () => {
+test("a stale socket of a killed holder causes one scan of all processes, not one per list", async () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const home = platform.openHome({ HOLDFAST_HOME: join(directory.path, "home"), XDG_RUNTIME_DIR: directory.path });
   mkdirSync(home.socketDirectory, { recursive: true });
@@ -17,7 +17,7 @@ test("for a socket that a killed holder has left, the machine's processes are lo
   writeFileSync(socket, "");
   for (let look = 0; look < 3; look++) expect(await host.list()).toEqual([]);
   expect(looks).toHaveBeenCalledTimes(1);
-  // Another holder's, for all that is known.
+  // A changed socket may belong to a new holder.
   utimesSync(socket, 1, 1);
   for (let look = 0; look < 2; look++) await host.list();
   expect(looks).toHaveBeenCalledTimes(2);

@@ -1,6 +1,6 @@
 /**
- * Runs in holders: one small process per run that owns the program's pseudo-terminal and outlives the daemon. A holder that lives
- * has a file in `holders/`; the daemon keeps one connection to each, whose end is the notice that the holder has gone.
+ * Runs in holders: one small process per run that owns the program's pseudo-terminal and outlives the daemon. Each live holder has a file in
+ * `holders/`. The daemon keeps one connection to each holder; a closed connection means the holder is gone.
  */
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -26,15 +26,15 @@ import { parseRunMarker, programEnded, runMarker, screenGone } from "../host.ts"
 import { encodeKey, type Key } from "../keys.ts";
 import { type ConversationRequest, HolderClient } from "./holder-client.ts";
 
-/** Interpreted and with a small young generation: a holder moves bytes, and there may be a hundred of them. */
+/** Interpreter only and a small young generation: a holder only moves bytes, and there may be a hundred of them. */
 const HOLDER_FLAGS = ["--lite-mode", "--max-semi-space-size=1", "--no-warnings"];
 
-/** More than this at once goes through a file, of which a holder reads a piece at a time. */
+/** Longer input goes through a file, which the holder reads piece by piece. */
 const LONG = 64 * 1024;
-/** The protocol's version from which on a holder does that. */
+/** The first protocol version whose holders accept input files. */
 const TAKES_FILES = 2;
 
-/** After its program's end a holder has only to write exit.json and tell its viewers. */
+/** After its program's end a holder only has to write exit.json and notify its viewers. */
 const END_MS = 5000;
 
 interface Registered {
@@ -49,13 +49,13 @@ export class NativeHost implements Host {
   readonly #home: Home;
   readonly #program: string;
   readonly #clients = new Map<string, Promise<HolderClient>>();
-  /** Those of them that are connected: what one is told is on its way at once. */
+  /** The clients that are connected; messages to them are sent immediately. */
   readonly #connected = new Map<string, HolderClient>();
   readonly #listeners: (() => void)[] = [];
   readonly #clientListeners: (() => void)[] = [];
-  /** Sockets that no holder listens on, each with what tells it from one that a new holder makes. */
+  /** Sockets without a listening holder, with their change time. A new holder's socket has a different one. */
   #stale = new Map<string, number>();
-  /** Runs whose holder is being started by us. */
+  /** Runs whose holder this daemon is starting. */
   readonly #launching = new Set<string>();
   #closed = false;
 
@@ -74,12 +74,12 @@ export class NativeHost implements Host {
     this.#launching.add(runMarker(request));
     const pid = await this.#launch(request).finally(() => this.#launching.delete(runMarker(request)));
     await this.#client(request).catch(() => {
-      // A program that ended at once has taken its holder with it; exit.json says how.
+      // A program that ended at once ended its holder too. exit.json has its exit.
     });
     return { pid };
   }
 
-  /** Every holder that lives; the daemon connects to each here, so that from now on an end is noticed. */
+  /** Lists every live holder. Connects to each, so that its end is noticed from now on. */
   async list(): Promise<LiveRun[]> {
     const runs: LiveRun[] = [];
     await this.#settled();
@@ -93,7 +93,7 @@ export class NativeHost implements Host {
     return runs;
   }
 
-  /** The holder ends by itself; its recording is complete when exit.json is there. */
+  /** Waits for the holder to end on its own. The recording is complete when exit.json exists. */
   async remove(run: RunId): Promise<void> {
     const registered = readJsonFile(this.#register(run)) as Registered | undefined;
     const deadline = performance.now() + END_MS;
@@ -110,12 +110,12 @@ export class NativeHost implements Host {
     return { command: null, socket: this.#socket(run) };
   }
 
-  /** A holder's viewers are terminals of their own: there is no server that could move them. */
+  /** A holder's viewers are independent terminals that no server could move. */
   async switchClient(): Promise<boolean> {
     return false;
   }
 
-  /** Who is attached here talks to the holder itself, and changes over itself. */
+  /** A viewer talks to the holder directly and switches over on its own. */
   async handOver(): Promise<boolean> {
     return false;
   }
@@ -138,7 +138,7 @@ export class NativeHost implements Host {
     this.#clientListeners.push(listener);
   }
 
-  /** Who leaves tells it to the daemon itself. */
+  /** A viewer that detaches tells the daemon itself. */
   async leftByKey(): Promise<boolean> {
     return false;
   }
@@ -190,7 +190,7 @@ export class NativeHost implements Host {
     return !this.#registered(run) || existsSync(join(runDirectory(this.#home, run.session, run.run), "exit.json"));
   }
 
-  /** Whole before the holder hears of it: a daemon that dies here leaves no half of it typed. */
+  /** The file is complete before the holder gets its path: a daemon that dies here leaves no half of the input typed. */
   async #typeFile(run: RunId, data: Buffer): Promise<{ waiting?: number }> {
     const path = join(runDirectory(this.#home, run.session, run.run), `input.${randomUUID()}`);
     try {
@@ -222,7 +222,7 @@ export class NativeHost implements Host {
     return screen;
   }
 
-  /** A holder writes its own holes down. */
+  /** A holder records its own gaps. */
   async recorderEnd(): Promise<undefined> {
     return undefined;
   }
@@ -231,7 +231,7 @@ export class NativeHost implements Host {
     return false;
   }
 
-  /** A holder has its own screen, and reads nothing back but a backlog. */
+  /** A holder keeps the screen itself and rereads only its backlog. */
   rememberFrom(): void {}
 
   keeperPids(): number[] {
@@ -246,7 +246,7 @@ export class NativeHost implements Host {
     this.#listeners.push(listener);
   }
 
-  /** Holders end with their programs: there is nothing that outlives them all. */
+  /** Nothing to end: each holder ends with its program. */
   async shutdown(): Promise<void> {}
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -256,7 +256,7 @@ export class NativeHost implements Host {
     this.#connected.clear();
   }
 
-  /** An upgrade replaces the files under a daemon that runs, an uninstallation takes them away. */
+  /** An upgrade replaces the files of a running daemon; an uninstall removes them. */
   #checkProgram(): void {
     const missing = [process.execPath, this.#program].find((file) => !existsSync(file));
     if (missing === undefined) return;
@@ -302,7 +302,7 @@ export class NativeHost implements Host {
     });
   }
 
-  /** Beside the other; its name ends with that one's, by which holders are known. */
+  /** Lives beside the other program. Its name ends with that program's name, which identifies holders. */
   #conversationProgram(): string {
     return join(dirname(this.#program), `conversation-${basename(this.#program)}`);
   }
@@ -324,7 +324,7 @@ export class NativeHost implements Host {
     return client;
   }
 
-  /** A process that is killed closes its sockets a moment before it is gone: told at once, we would find it still there. */
+  /** A killed process closes its sockets shortly before it is gone, so wait until it is really gone before reporting it. */
   async #ended(run: RunId): Promise<void> {
     this.#clients.delete(runMarker(run));
     this.#connected.delete(runMarker(run));
@@ -341,13 +341,15 @@ export class NativeHost implements Host {
     return isSameProcess(file.pid, file.start) ? file : undefined;
   }
 
-  /** A holder that another daemon started just before it died may be about to start its program: until it has, nobody knows what runs. */
+  /** Another daemon may have started a holder just before it died. Until that holder has started its program, the list of runs is incomplete. */
   async #settled(): Promise<void> {
     const deadline = performance.now() + END_MS;
     while (this.#registerAnew() && performance.now() < deadline) await delay(10);
   }
 
-  /** A holder whose file was damaged or taken away still has its socket, and its run's directory in its arguments. True when one has no program yet. */
+  /**
+   * Registers holders whose file is damaged or missing, by their socket and the run's directory in their arguments. True if one has no program yet.
+   */
   #registerAnew(): boolean {
     const sockets = existsSync(this.#home.socketDirectory) ? readdirSync(this.#home.socketDirectory) : [];
     const unregistered = sockets.flatMap((name) => {
@@ -356,7 +358,7 @@ export class NativeHost implements Host {
     });
     const unknown = unregistered.filter(({ socket, madeAt }) => this.#stale.get(socket) !== madeAt);
     this.#stale = new Map(unregistered.filter((each) => !unknown.includes(each)).map(({ socket, madeAt }) => [socket, madeAt]));
-    // Every process of the machine is asked what it is: not again and again for a holder that was killed long ago.
+    // The search reads every process of the machine, so skip sockets of holders that were killed long ago.
     if (unknown.length === 0) return false;
     let isWaiting = false;
     const processes = [...allProcesses().values()].filter((info) => !info.zombie);

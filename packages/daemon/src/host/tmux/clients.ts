@@ -1,4 +1,4 @@
-/** Pure: the terminals on our server, as tmux tells them. */
+/** Pure: the terminals on our server, as tmux reports them. */
 import { type HostClient, parseRunMarker, type RunId } from "../host.ts";
 import { quote, target } from "./commands.ts";
 
@@ -17,23 +17,23 @@ export function parseClients(lines: readonly string[]): HostClient[] {
   return clients;
 }
 
-/** Takes typing away from a client, and lets its size not count; also one that could not type before. */
+/** Makes a client read-only and excludes its size. Also safe for a client that is already read-only. */
 export function readOnlyCommand({ key }: { key: string }): string {
   return `refresh-client -t ${quote(key)} -f read-only,ignore-size`;
 }
 
-/** What a control client is told when a terminal comes, goes, or shows another session. */
+/** True for control-mode notices that a terminal attached, detached or switched sessions. */
 export function isAboutClients(notice: string): boolean {
   return notice.startsWith("%client-session-changed ") || notice.startsWith("%client-detached ");
 }
 
-/** In the bar of who drives, or of all who look on; an empty one leaves it as it is. A message of tmux's own would freeze their screen. */
+/** Shows text in the bar of the driver, or of all observers; an empty text removes it. tmux's own display-message would freeze their screen. */
 export function noticeCommand(client: RunId & { readOnly: boolean }, text: string): string {
   const option = client.readOnly ? "@holdfast_to_observers" : "@holdfast_to_driver";
   return `set-option -t ${target(client)} ${option} ${quote(text.replaceAll("#", "##"))}`;
 }
 
-/** The bar at the bottom of each client is made of these (configuration.ts). */
+/** Sets the options that the status bar of each client shows (configuration.ts). */
 export function peopleCommands(run: RunId, { driver, observers }: { driver: string | null; observers: number }): string[] {
   const set = (option: string, value: string) => `set-option -t ${target(run)} ${option} ${quote(value)}`;
   const watching = observers === 0 ? "" : `${observers} ${observers === 1 ? "looks" : "look"} on`;

@@ -6,7 +6,7 @@ import { LIST_COMMAND, parseList, pipeCommand, quote, splitRecorder, startComman
 
 const RUN = { session: "abcdefghij" as SessionId, run: 3 };
 
-test("a quoted argument means itself to a shell, which has tmux's rules for single quotes", () => {
+test("a quoted argument is literal for a shell, whose single quotes work as in tmux", () => {
   fc.assert(
     fc.property(
       fc.string({ unit: "grapheme", maxLength: 20 }).filter((text) => !/\p{Cc}/u.test(text)),
@@ -22,11 +22,11 @@ test.each(["a\nb", "a\0b", "\x1b[2J", "\x7f", "\x85", "\r"])("an argument with a
   expect(() => quote(text)).toThrow("control characters");
 });
 
-test("a target is exact and a session, never a window or a prefix", () => {
+test("a target matches exactly one session, never a window or a prefix", () => {
   expect(target(RUN)).toBe("'=abcdefghij-3:'");
 });
 
-test("a start is one sequence: the program, its recorder, and what pid it has", () => {
+test("a start is one sequence: the program, its recorder and its pid", () => {
   const recorder = splitRecorder("output.");
   const request = { ...RUN, directory: "/unused", title: "it's", columns: 120, rows: 40 };
   const commands = startCommands(request, { recorder, reaper: undefined });
@@ -41,14 +41,14 @@ test("a start is one sequence: the program, its recorder, and what pid it has", 
   expect(commands.at(-1)).toBe("display-message -p -t '=abcdefghij-3:' '#{pane_pid}'");
 });
 
-test("the recorder leaves its pid, becomes split, and leaves what that says", () => {
+test("the recorder writes its pid, becomes split, and keeps its error output", () => {
   const directory = "$HOLDFAST_HOME/sessions/abcdefghij/runs/3";
   expect(pipeCommand(RUN, splitRecorder("output-002."))).toBe(
     `pipe-pane -O -t '=abcdefghij-3:' 'echo $$ > "${directory}/recorder"; export LC_ALL=C; exec split -b 1048576 -d -a 6 - "${directory}/output-002." 2>> "${directory}/recorder"'`,
   );
 });
 
-test("a list of panes becomes runs; panes that are not ours are passed over", () => {
+test("a list of panes becomes runs and skips panes that are not ours", () => {
   expect(LIST_COMMAND).toContain("list-panes -a");
   const lines = [
     "holdfast 10 1 0 c=0 s=",

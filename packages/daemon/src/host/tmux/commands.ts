@@ -1,29 +1,29 @@
-/** Pure: tmux command lines and what tmux answers. Nothing here runs anything. */
+/** Pure: tmux command lines and parsers for their output. Nothing here runs anything. */
 import { SEGMENT_BYTES } from "@holdfast/platform";
 import { parseExit } from "../exit.ts";
 import { type LiveRun, parseRunMarker, type RunId, runMarker, type StartRequest } from "../host.ts";
 import { reaperCommand } from "./reaper.ts";
 
-/** The session that the control client lives in; its pane is dead from the start, so it costs no process. */
+/** The session of the control client. Its pane is dead from the start, so it costs no process. */
 export const ANCHOR = "holdfast";
 
 /**
- * One argument of a tmux command line. Control characters would end or split the line, so they are refused, not escaped;
- * no text of a user reaches this function that has not been validated.
+ * Quotes one argument of a tmux command line. Control characters would end or split the line, so they are refused, not escaped. User text is
+ * validated before it reaches this function.
  */
 export function quote(argument: string): string {
   if (/\p{Cc}/u.test(argument)) throw new Error("a tmux argument cannot contain control characters");
   return `'${argument.replaceAll("'", `'\\''`)}'`;
 }
 
-/** `=` makes tmux take the name exactly; the colon makes it a session, where `a-1` could mean a window. */
+/** `=` makes tmux match the name exactly. The colon makes it a session, because `a-1` could mean a window. */
 export function target(run: RunId): string {
   return quote(`=${runMarker(run)}:`);
 }
 
 /**
- * Start and recorder are one command sequence: tmux runs it in one go, so not a byte comes before the recorder. Paths go by
- * the server's own HOLDFAST_HOME: whatever the home is called, no quoting has to survive three parsers.
+ * Start and recorder are one command sequence, which tmux runs without a break, so no byte precedes the recorder. Paths use the server's own
+ * HOLDFAST_HOME, so that the home's name need not survive the quoting of three parsers.
  */
 export function startCommands(request: StartRequest, how: { recorder: string; reaper: string | undefined }): string[] {
   const directory = `$HOLDFAST_HOME/sessions/${request.session}/runs/${request.run}`;
@@ -32,15 +32,15 @@ export function startCommands(request: StartRequest, how: { recorder: string; re
     `new-session -d -s ${quote(runMarker(request))} -x ${request.columns} -y ${request.rows} -c / ${command.map(quote).join(" ")}`,
     `set-option -t ${target(request)} @holdfast_title ${quote(request.title)}`,
     pipeCommand(request, how.recorder),
-    // tmux begins with the machine's name as every pane's title; a program that sets none has none.
+    // tmux sets the machine's name as every pane's title; clear it, so that only the program sets a title.
     `select-pane -t ${target(request)} -T ''`,
     `display-message -p -t ${target(request)} '#{pane_pid}'`,
   ];
 }
 
 /**
- * The recorder leaves its pid behind, so that the end of a run can wait for its last byte; and, should it fail, what it said: that fits
- * behind the pid even on a full disk, in the block that the file has.
+ * The recorder writes its pid, so that the end of a run can wait for its last byte, and then its error message if it fails. Even on a full disk the
+ * message fits behind the pid, in the block that the file already has.
  */
 export function pipeCommand(run: RunId, recorder: string): string {
   const directory = `$HOLDFAST_HOME/sessions/${run.session}/runs/${run.run}`;

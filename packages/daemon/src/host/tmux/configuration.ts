@@ -3,20 +3,20 @@ import { keyForPeople } from "../keys.ts";
 import { quote } from "./commands.ts";
 import { LEFT } from "./left.ts";
 
-/** The files our tmux server reads. Written anew at every start of the daemon and sourced by a running server. */
+/** The files our tmux server reads. Each start of the daemon rewrites them, and a running server sources them. */
 
-/** What tmux binds by itself beside scrolling, selecting and pasting. A program that wants the mouse gets these clicks too. */
+/** tmux's default bindings beyond scrolling, selecting and pasting. Without them a program that uses the mouse gets these clicks too. */
 const MENUS = ["", "M-", "C-", "S-"]
   .flatMap((modifier) => ["Pane", "Status", "StatusLeft", "StatusRight", "StatusDefault"].map((where) => `${modifier}MouseDown3${where}`))
   .concat("MouseDown1Status", "WheelUpStatus", "WheelDownStatus", "MouseDrag1Border");
 
-/** The mark of a client that stands for somebody elsewhere. A flag that changes nothing where a session has one pane; tmux has none for others to use. */
+/** Marks a client of a user on another machine. tmux has no custom flags; this flag changes nothing in a session with one pane. */
 export const REMOTE_FLAG = "active-pane";
 
-/** What is told to whoever sees the bar, for as long as it is (clients.ts). */
+/** The notice shown in a client's bar while there is one (clients.ts). */
 const NOTICE = "#{?client_readonly,#{@holdfast_to_observers},#{@holdfast_to_driver}}";
 
-/** No prefix key: every key but the one that detaches belongs to the agent (Ctrl+B is Claude Code's own). */
+/** No prefix key: the agent gets every key except those for detaching and the next session (Ctrl+B belongs to Claude Code). */
 export function tmuxConfiguration(options: {
   detachKey: string;
   nextKey: string;
@@ -24,13 +24,13 @@ export function tmuxConfiguration(options: {
   resizeHook: boolean;
   socketDirectory: string;
 }): string {
-  // The one command that a client may use that only looks on, so it must do all of it.
+  // Read-only clients may run only this one command, so it must do everything.
   const leave = `: > ${shellQuote(`${options.socketDirectory}/${LEFT}`)}$$; echo 'detached; it keeps running'`;
   const lines = [
     "set -g prefix None",
     "set -g prefix2 None",
     "unbind -aq -T prefix",
-    // A server that runs may have another key from before.
+    // A running server may have an older key bound.
     `if -F '#{@holdfast_detach}' { run -C "unbind -q -n '#{@holdfast_detach}'" }`,
     `set -g @holdfast_detach '${options.detachKey}'`,
     `bind -n '${options.detachKey}' detach-client -E ${quote(leave)}`,
@@ -41,7 +41,7 @@ export function tmuxConfiguration(options: {
     "set -s exit-unattached off",
     "set -g destroy-unattached off",
     "set -g remain-on-exit on",
-    // Seen by somebody who is attached while no daemon runs to take the pane away.
+    // Shown on attached terminals while no daemon runs to remove the pane.
     `set -qg remain-on-exit-format 'The program has ended#{?#{pane_dead_status}, with status #{pane_dead_status},}; ${keyForPeople(options.detachKey)} leaves'`,
     "set -s escape-time 0",
     "set -s focus-events on",
@@ -52,9 +52,10 @@ export function tmuxConfiguration(options: {
     "set -g update-environment ''",
     "set -g history-limit 10000",
     "set -g mouse on",
-    // As it is, but not into a dead pane: that ends tmux 3.3. Nor for somebody elsewhere: buffers are of all sessions, also of those they may not see.
+    // tmux's own binding, but not for dead panes: pasting into one crashes tmux 3.3. Nor for remote clients: buffers come from all sessions, also
+    // from those the client may not see.
     `bind -n MouseDown2Pane select-pane -t = \\; if -F '#{||:#{pane_in_mode},#{mouse_any_flag}}' { send-keys -M } { if -F '#{||:#{pane_dead},#{m:*${REMOTE_FLAG}*,#{client_flags}}}' '' { paste-buffer -p } }`,
-    // Menus that split or kill a pane, and what moves a client to another window, are none of ours.
+    // Remove menus that split or kill a pane, and bindings that move a client to another window.
     ...MENUS.map((key) => `unbind -q -n ${key}`),
     "set -g set-titles on",
     "set -g set-titles-string '#{@holdfast_title}'",
@@ -68,7 +69,7 @@ export function tmuxConfiguration(options: {
     `set -g status-format[0] '#{?${NOTICE}, ${NOTICE} ,` +
       " #{@holdfast_title} #{?client_readonly,· read only · #{?#{@holdfast_driver},#{@holdfast_driver},nobody} drives ,#{?#{@holdfast_observers},· #{@holdfast_observers} ,}}#[align=right]" +
       `#{?client_readonly,#{?#{e|>=:#{client_width},100},holdfast control request #{s/ .*//:@holdfast_title} · ,},${keyForPeople(options.nextKey)} next that waits · }${keyForPeople(options.detachKey)} detaches }'`,
-    // A hook that dies with its program must not depend on a daemon: the server itself writes how the run ended.
+    // The end of a program must not depend on a daemon: the server itself writes how the run ended.
     `set-hook -g pane-died 'run-shell -b '"'"'exec /bin/sh "$HOLDFAST_HOME/pane-died" "#{session_name}" "#{pane_dead_status}" "#{pane_dead_signal}"'"'"''`,
   ];
   if (options.resizeHook) {
@@ -85,8 +86,8 @@ d="$HOLDFAST_HOME/sessions/\${1%-*}/runs/\${1##*-}"
 `;
 
 /**
- * exit.json by temp + rename; a status or a signal number, whichever tmux gave, and seconds since boot: nobody sets that clock. A
- * reaper has said it before.
+ * Writes exit.json (temp + rename): a status or a signal number, whichever tmux reports, and seconds since boot, a monotonic clock. Keeps the file
+ * of a reaper.
  */
 export const PANE_DIED = `# Run by the tmux server when a program has ended: session name, exit status, signal.
 ${RUN_OF_NAME}[ -e "$d/exit.json" ] && exit 0
@@ -99,8 +100,8 @@ ${RUN_OF_NAME}printf '%s %s\\n' "$2" "$3" > "$d/size.$$" && mv "$d/size.$$" "$d/
 `;
 
 /**
- * Asks the daemon, starting one if need be, to move the very client that pressed the key; the daemon knows whose it is. The first line of why it
- * cannot is shown at the bottom of that client: tmux would replace `#` and `%` in it.
+ * Asks the daemon, starting one if necessary, to move the client that pressed the key; the daemon knows the client's owner. On failure the first
+ * line of the error is shown at the bottom of that client, with `#` and `%` doubled, because tmux would expand them.
  */
 export function nextSession(options: { cli: readonly string[]; tmux: string }): string {
   return `# Run by the tmux server when somebody presses the key for the next session that waits: client, its pid, session.

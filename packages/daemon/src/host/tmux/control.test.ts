@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { ControlClient } from "./control.ts";
 
-// Real servers and programs, on machines that may be busy with other tests.
+// These tests use real servers and programs, on machines that may be busy.
 vi.setConfig({ testTimeout: 20_000 });
 
-/** A tmux server of the test's own, and control clients on it. */
+/** A private tmux server with control clients. */
 class PrivateServer implements AsyncDisposable {
   readonly #directory = mkdtempDisposableSync(join(tmpdir(), "hft-"));
   readonly #clients: ControlClient[] = [];
@@ -50,7 +50,7 @@ function say(text: string): string {
   return `display-message -p '${text}'`;
 }
 
-test("a thousand commands at once are answered each with its own reply", async () => {
+test("each of a thousand concurrent commands gets its own reply", async () => {
   await using server = new PrivateServer();
   const client = server.client();
   const numbers = Array.from({ length: 1000 }, (_, i) => String(i));
@@ -58,7 +58,7 @@ test("a thousand commands at once are answered each with its own reply", async (
   expect(replies).toEqual(numbers.map((number) => [[number]]));
 });
 
-test("each command of a sequence has its reply", async () => {
+test("each command of a sequence gets its own reply", async () => {
   await using server = new PrivateServer();
   const client = server.client();
   expect(await client.run(say("one"), "set-option -g @x 1", say("two"))).toEqual([["one"], [], ["two"]]);
@@ -83,7 +83,7 @@ test("an error drops the rest of its sequence and does not shift later replies",
   ]);
 });
 
-test("blocks that hooks and other clients cause are passed over", async () => {
+test("blocks caused by hooks and other clients are skipped", async () => {
   await using server = new PrivateServer();
   const client = server.client();
   await client.run(
@@ -96,7 +96,7 @@ test("blocks that hooks and other clients cause are passed over", async () => {
   expect(await Promise.all(asked)).toEqual(asked.map((_, i) => [[], [`reply ${i}`]]));
 });
 
-test("what a command prints cannot end its block, whatever it looks like", async () => {
+test("a command's output cannot end its block, whatever it looks like", async () => {
   await using server = new PrivateServer();
   const client = server.client();
   const hostile = ["%end 1 1 1", "%error 1 1 1", "%begin 1 1 1", "%exit", "%end 1794720600 259 1", "", "%output %0 x"];
@@ -108,7 +108,7 @@ test("what a command prints cannot end its block, whatever it looks like", async
   expect(await client.run(say("%%end 1 1 1"), say("still in step"))).toEqual([["%end 1 1 1"], ["still in step"]]);
 });
 
-test("a reply of a megabyte, in pieces and in any script, is whole", async () => {
+test("a reply of a megabyte of Unicode text, received in pieces, is complete", async () => {
   await using server = new PrivateServer();
   const client = server.client();
   const lines = Array.from({ length: 20_000 }, (_, i) => `${i} 漢字かな交じり文 🦭 naïve`);
@@ -117,14 +117,14 @@ test("a reply of a megabyte, in pieces and in any script, is whole", async () =>
   expect(shown).toEqual(lines);
 });
 
-test("a command of 100 KB goes through", async () => {
+test("a command of 100 KB is accepted", async () => {
   await using server = new PrivateServer();
   const client = server.client();
   await client.run(`set-option -g @long '${"x".repeat(100_000)}'`);
   expect((await client.run("show-option -gqv @long"))[0]?.[0]).toHaveLength(100_000);
 });
 
-test("a client that is killed fails everything that waits and is told once; later commands fail at once", async () => {
+test("a killed client rejects pending commands, reports its end once, and rejects later commands", async () => {
   await using server = new PrivateServer();
   const onEnd = vi.fn();
   const client = server.client(onEnd);
@@ -138,7 +138,7 @@ test("a client that is killed fails everything that waits and is told once; late
   expect(onEnd).toHaveBeenCalledOnce();
 });
 
-test("a client that cannot be started fails what it is asked", async () => {
+test("a client that cannot be started rejects its commands", async () => {
   const onEnd = vi.fn();
   const client = new ControlClient({ command: ["/nowhere/tmux"], env: {}, onEnd });
   await expect(client.run(say("x"))).rejects.toMatchObject({ code: "host_failed" });
@@ -146,7 +146,7 @@ test("a client that cannot be started fails what it is asked", async () => {
   expect(onEnd).toHaveBeenCalledOnce();
 });
 
-test("a client that leaves does not take the server with it", async () => {
+test("the end of a client does not end the server", async () => {
   await using server = new PrivateServer();
   const first = server.client();
   await first.run(say("here"));
@@ -154,7 +154,7 @@ test("a client that leaves does not take the server with it", async () => {
   expect(await server.client().run(say("still here"))).toEqual([["still here"]]);
 });
 
-test("a server that says nothing loses its client, and nobody waits for ever (mend 24)", async () => {
+test("a silent server loses its client, and no command waits forever (mend 24)", async () => {
   await using server = new PrivateServer();
   const { pid } = server;
   const onEnd = vi.fn();
@@ -174,7 +174,7 @@ test("a server that says nothing loses its client, and nobody waits for ever (me
   expect(await server.client().run(say("after"))).toEqual([["after"]]);
 });
 
-test("a paste of a file that cannot be read is refused with the reason, and the next one is not (mend 18)", async () => {
+test("pasting an unreadable file is refused with the reason, and the next paste works (mend 18)", async () => {
   await using server = new PrivateServer();
   const client = server.client();
   const paste = (file: string) => client.run(`load-buffer -b x '${file}'`, "paste-buffer -d -b x -t anchor");

@@ -1,20 +1,20 @@
 /**
- * One control-mode client of our tmux server: commands go in as lines, replies come back in the order of the commands.
+ * One control-mode client of our tmux server: commands go in as lines, replies come back in the same order.
  *
- * Ordering: a line may hold several commands separated by `;`. tmux answers each with a block (%begin … %end or %error) and
- * drops the rest of the line after an error. Blocks that other clients or hooks caused carry flag 0 and are passed over.
- * `source-file` must not go through here: each command of the file is answered with a block that carries our flag.
- * What tmux tells unasked, such as that a terminal came or went, goes to `onNotice`.
- * The client's end, for whatever reason, rejects everything that waits and calls `onEnd` once.
- * A server that says nothing at all while something waits (it was stopped, or is stuck) loses its client, with the same effect.
+ * Ordering: a line may hold several commands separated by `;`. tmux answers each with a block (%begin … %end or %error) and drops the rest of the
+ * line after an error. Blocks caused by other clients or hooks carry flag 0 and are skipped. `source-file` must not go through here: each command
+ * of the file is answered with a block that carries our flag.
+ *
+ * Unrequested notices, such as a new terminal, go to `onNotice`. When the client ends for any reason, all pending commands are rejected and `onEnd`
+ * is called once. A server that stays silent while a command is pending (stopped or stuck) loses its client, with the same effect.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { HoldfastError } from "@holdfast/contract";
 
-/** A server answers in a millisecond, and in seconds on a machine that is overloaded. Less, and such a machine would lose its client. */
+/** A server answers in a millisecond, on an overloaded machine in seconds. With a shorter time such a machine would lose its client. */
 const ANSWER_MS = 15_000;
 
-/** A client takes leave of its server, which answers at once or is stuck. */
+/** A client detaches from its server, which answers at once or is stuck. */
 const LEAVE_MS = 2000;
 
 interface Pending {
@@ -27,7 +27,7 @@ interface Pending {
 
 interface Block {
   guard: string;
-  /** Caused by one of our lines, not by another client or a hook. */
+  /** True if one of our lines caused the block, not another client or a hook. */
   ours: boolean;
   lines: string[];
 }
@@ -51,7 +51,7 @@ export class ControlClient implements AsyncDisposable {
   #isEnded = false;
   #rest = "";
   #block: Block | undefined;
-  /** What tmux says of a file that it could not read: outside of any reply, before the command that needs it fails. */
+  /** tmux's message about an unreadable file. It comes outside any reply, before the command that needs the file fails. */
   #aside = "";
 
   constructor(options: ControlListener & { command: string[]; env: Record<string, string>; answerMs?: number }) {
@@ -60,10 +60,10 @@ export class ControlClient implements AsyncDisposable {
     const [file = "tmux", ...args] = options.command;
     this.#child = spawn(file, args, { env: options.env, cwd: "/", stdio: "pipe" });
     this.pid = this.#child.pid ?? 0;
-    // One that could not be started has no pipes.
+    // A process that failed to start has no pipes.
     this.#child.stdout?.setEncoding("utf8").on("data", (chunk: string) => this.#read(chunk));
     this.#child.stderr?.resume();
-    // A broken pipe is the client's end, which `close` reports.
+    // A broken pipe means the client's end, which `close` reports.
     this.#child.stdin?.on("error", () => {});
     this.#ended = new Promise((resolve) => {
       this.#end = () => {
@@ -85,7 +85,9 @@ export class ControlClient implements AsyncDisposable {
     });
   }
 
-  /** Runs the commands as one sequence; resolves with the lines each printed. An `if-shell` prints for itself and for the one it chooses. */
+  /**
+   * Runs the commands as one sequence and resolves with the output lines of each. An `if-shell` has two replies: its own and its chosen command's.
+   */
   run(...commands: string[]): Promise<string[][]> {
     if (this.#isEnded) return Promise.reject(new HoldfastError("host_failed", "the tmux server has ended"));
     return new Promise((resolve, reject) => {
@@ -97,7 +99,7 @@ export class ControlClient implements AsyncDisposable {
     });
   }
 
-  /** True once it was given up because the server said nothing. */
+  /** True once this client was given up because the server stayed silent. */
   get isSilent(): boolean {
     return this.#isSilent;
   }
@@ -117,7 +119,7 @@ export class ControlClient implements AsyncDisposable {
     clearTimeout(late);
   }
 
-  /** The server has our pipes too: while it is stopped they stay open, so their end cannot be waited for. */
+  /** The server holds our pipes too. While it is stopped they stay open, so waiting for their end would hang. */
   #giveUp(): void {
     this.#child.kill("SIGKILL");
     for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) stream?.destroy();
@@ -132,7 +134,7 @@ export class ControlClient implements AsyncDisposable {
     this.#silence = this.#queue.length > 0 ? this.#awaitWord() : undefined;
   }
 
-  /** A block ends with the very time, number and flags it began with: what a command prints may look like an end. */
+  /** A block ends with the same time, number and flags it began with, because a command's output may look like an end. */
   #line(line: string): void {
     if (this.#block === undefined) {
       const begin = /^%begin (\d+ \d+ (\d+))$/.exec(line);

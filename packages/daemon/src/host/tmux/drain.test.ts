@@ -7,7 +7,7 @@ import { inspect } from "@holdfast/platform";
 import { expect, test, vi } from "vitest";
 import { drained, forgetRecorder, recorderGone, recorderOf } from "./drain.ts";
 
-/** A run's directory with a process that stands for its recorder: it sleeps, as one whose pipe is empty. */
+/** A run's directory with a process in place of its recorder: it sleeps, like a recorder with an empty pipe. */
 class Recorder implements AsyncDisposable {
   readonly #directory = mkdtempDisposableSync(join(tmpdir(), "hft-"));
   readonly #child: ChildProcess = spawn("split", ["-", "/dev/null"], { stdio: ["pipe", "ignore", "ignore"] });
@@ -26,7 +26,7 @@ class Recorder implements AsyncDisposable {
     await vi.waitFor(() => expect(inspect(this.#child.pid ?? 0)?.sleeping).toBe(true));
   }
 
-  /** Whether it is done after so many more turns of the server. */
+  /** True if the drain is done after so many more turns of the server. */
   async isDrainedAfter(turns: number, pipeIsOpen = true): Promise<boolean> {
     const turned = Promise.withResolvers<false>();
     const last = this.turns + turns;
@@ -46,7 +46,7 @@ class Recorder implements AsyncDisposable {
   }
 }
 
-test("a recorder that sleeps over files that do not grow has everything", async () => {
+test("a sleeping recorder whose files do not grow has everything", async () => {
   await using recorder = new Recorder();
   recorder.register();
   await recorder.asleep();
@@ -54,7 +54,7 @@ test("a recorder that sleeps over files that do not grow has everything", async 
   expect(recorder.turns).toBeGreaterThanOrEqual(3);
 });
 
-test("as long as the files grow it is waited for", async () => {
+test("the drain waits as long as the files grow", async () => {
   await using recorder = new Recorder();
   recorder.register();
   await recorder.asleep();
@@ -69,7 +69,7 @@ test("as long as the files grow it is waited for", async () => {
 test.each([
   ["nothing is written", undefined],
   ["it is being written", ""],
-])("a recorder that has not said its pid is waited for: %s", async (_, said) => {
+])("the drain waits for a recorder that has not written its pid: %s", async (_, said) => {
   await using recorder = new Recorder();
   await recorder.asleep();
   if (said !== undefined) recorder.register(said);
@@ -78,12 +78,12 @@ test.each([
   expect(await recorder.isDrainedAfter(20)).toBe(true);
 });
 
-test("without a pipe there is nothing to wait for", async () => {
+test("without a pipe the drain ends at once", async () => {
   await using recorder = new Recorder();
   expect(await recorder.isDrainedAfter(1, false)).toBe(true);
 });
 
-test("a recorder that died is not waited for", async () => {
+test("the drain does not wait for a dead recorder", async () => {
   await using recorder = new Recorder();
   recorder.register("4194305");
   expect(await recorder.isDrainedAfter(1)).toBe(true);
@@ -92,20 +92,20 @@ test("a recorder that died is not waited for", async () => {
   expect(await recorder.isDrainedAfter(5)).toBe(false);
 });
 
-test("a pid that is somebody else's by now is no recorder", async () => {
+test("a pid reused by another process is no recorder", async () => {
   await using recorder = new Recorder();
   recorder.register(String(process.pid));
   expect(recorderOf(recorder.directory)).toBeUndefined();
   expect(await recorder.isDrainedAfter(1)).toBe(true);
 });
 
-test("a run whose directory is gone is not waited for", async () => {
+test("the drain does not wait for a run whose directory is gone", async () => {
   await using recorder = new Recorder();
   rmSync(recorder.directory, { recursive: true });
   expect(await recorder.isDrainedAfter(3)).toBe(true);
 });
 
-test("the recorder's end is waited for, and a zombie counts as gone", async () => {
+test("recorderGone waits for the recorder's end and counts a zombie as gone", async () => {
   await using recorder = new Recorder();
   recorder.register();
   const info = recorderOf(recorder.directory);

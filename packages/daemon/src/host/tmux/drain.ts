@@ -1,29 +1,29 @@
 /**
- * The end of a recording. A dead pane may still have bytes on their way: in the server's buffer for the pipe, then in the
- * pipe, then in the recorder. Removing the pane drops what is in the server's buffer, so removal waits until nothing moves.
+ * The end of a recording. A dead pane may still have bytes in transit: in the server's buffer for the pipe, in the pipe, or in the recorder.
+ * Removing the pane drops the server's buffer, so removal waits until nothing moves.
  */
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { allProcesses, argumentsOf, inspect, isMissing, isSameProcess, type ProcessInfo, writeFileAtomic } from "@holdfast/platform";
 
-/** A recorder that is stuck (a disk that does not answer) must not hold the end of a run for ever. */
+/** A stuck recorder (an unresponsive disk) must not block the end of a run forever. */
 const PATIENCE_MS = 30_000;
-/** On a machine that is overloaded a recorder may come this much later than the program it records. */
+/** On an overloaded machine a recorder may start this much later than its program. */
 const START_MS = 5000;
 const STEP_MS = 4;
 const CALM_LOOKS = 6;
 const RECORDER = "recorder";
-/** The shell that says its pid, and what it becomes. */
+/** The shell that writes its pid, and the program that replaces it. */
 const RECORDERS = new Set(["sh", "split", "dash", "bash"]);
 
-/** The file may be old, and its pid somebody else's by now. */
+/** Checks the process name: the file may be old and its pid reused. */
 export function recorderOf(directory: string): ProcessInfo | undefined {
   const info = inspect(recorderPid(directory));
   return info && RECORDERS.has(info.name) ? info : undefined;
 }
 
-/** tmux itself notices only when it has something to write for it, and then that is lost. */
+/** tmux notices a recorder's death only when it writes to the pipe, and then loses that output. */
 export function recorderDied(directory: string): boolean {
   if (recorderPid(directory) === 0 || recorderOf(directory)) return false;
   const found = findRecorder(directory);
@@ -31,18 +31,18 @@ export function recorderDied(directory: string): boolean {
   return found === undefined;
 }
 
-/** Whatever a damaged file says: by what it writes to, which is in its arguments. */
+/** Finds a recorder whose file is damaged, by the output path in its arguments. */
 function findRecorder(directory: string): ProcessInfo | undefined {
   const recorders = [...allProcesses().values()].filter(({ name, zombie }) => RECORDERS.has(name) && !zombie);
   return recorders.find((info) => recordsTo(directory, info));
 }
 
-/** What else has its pid by now does not. */
+/** True if the process records to this directory. False for another process that has reused the pid. */
 export function recordsTo(directory: string, { pid }: ProcessInfo): boolean {
   return argumentsOf(pid).some((word) => word.startsWith(`${directory}/output`));
 }
 
-/** Why it failed, in its own words or better ones, and when; undefined when it said nothing. */
+/** Why and when the recorder failed, in its own words or clearer ones; undefined if it wrote nothing. */
 export function recorderSaid(directory: string): { why: string; at: number } | undefined {
   const path = join(directory, RECORDER);
   const [said = ""] = recorderText(directory).split("\n").slice(1);
@@ -57,16 +57,16 @@ const REASONS: readonly [RegExp, string][] = [
   [/Read-only file system/, "the disk was read-only"],
 ];
 
-/** A recorder says its pid before anything else; it begins anew when it is replaced. */
+/** A recorder writes its pid first. Its replacement starts with a fresh file. */
 export function forgetRecorder(directory: string): void {
   rmSync(join(directory, RECORDER), { force: true });
 }
 
 /**
- * Resolves when the recorder has everything. Several times in a row, each around a turn of the server's event loop (in which it reads
- * what the terminal has and writes what the pipe takes): the recorder sleeps, so its pipe is empty, and the files have not grown. The kernel
- * hands a program's last words over by a worker that must wait for its turn like the server itself: hence several. A program may have ended before
- * its recorder got so far as to say its pid: then that is waited for first.
+ * Resolves when the recorder has everything: on several consecutive checks the recorder sleeps, so its pipe is empty, and the files have not grown.
+ * Each check spans a turn of the server's event loop, in which it reads the terminal and writes to the pipe. One check is not enough, because a
+ * kernel worker delivers a program's last output and must wait for CPU time like the server. If the program ended before its recorder wrote a pid,
+ * that pid is awaited first.
  */
 export async function drained(directory: string, serverHasPipe: () => Promise<boolean>): Promise<void> {
   const began = performance.now();
@@ -81,20 +81,20 @@ export async function drained(directory: string, serverHasPipe: () => Promise<bo
     const now = recordedBytes(directory);
     calm = recorder?.sleeping && now === size ? calm + 1 : 0;
     size = now;
-    // From look to look, whatever a look takes; after one that came late all others keep their distance.
+    // The interval runs from check to check, whatever a check takes. After a late check the others keep their distance.
     due = Math.max(due, performance.now() - STEP_MS) + STEP_MS;
     if (calm < CALM_LOOKS) await delay(Math.max(1, Math.round(due - performance.now())));
   }
 }
 
-/** After the pane is gone the recorder reads the end of its pipe and exits. */
+/** Once the pane is gone, the recorder reads the end of its pipe and exits. */
 export async function recorderGone(recorder: ProcessInfo | undefined): Promise<void> {
   if (!recorder) return;
   const deadline = performance.now() + PATIENCE_MS;
   while (isSameProcess(recorder.pid, recorder.start) && performance.now() < deadline) await delay(1);
 }
 
-/** 0 when none was written. */
+/** 0 if no pid was written. */
 function recorderPid(directory: string): number {
   return Number(/^(\d+)(?:\n|$)/.exec(recorderText(directory))?.[1] ?? 0);
 }

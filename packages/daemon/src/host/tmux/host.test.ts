@@ -21,10 +21,10 @@ import { recorderOf } from "./drain.ts";
 import { TmuxHost } from "./host.ts";
 import { findTmux, TmuxServer } from "./server.ts";
 
-// Real servers and programs, on machines that may be busy with other tests.
+// These tests use real servers and programs, on machines that may be busy.
 vi.setConfig({ testTimeout: 20_000 });
 
-/** A home of the test's own with a host on it. */
+/** A private home with a host. */
 class HostHome implements AsyncDisposable {
   readonly #directory = mkdtempDisposableSync(join(tmpdir(), "hft-"));
   readonly home: Home;
@@ -36,7 +36,7 @@ class HostHome implements AsyncDisposable {
     this.host = this.newHost(how);
   }
 
-  /** As another daemon has it. */
+  /** A host as the next daemon has it. */
   newHost(how: { reaper?: undefined } = {}): TmuxHost {
     const program = findTmux(this.home);
     if (!program) throw new Error("tmux is missing: apt-get install tmux");
@@ -46,7 +46,7 @@ class HostHome implements AsyncDisposable {
     });
   }
 
-  /** The files of a run that will be this script. */
+  /** Creates the files of a run of this script. */
   prepare(script: string): RunId & { directory: string } {
     const run = { session: newSessionId(), run: 1 };
     const directory = runDirectory(this.home, run.session, run.run);
@@ -90,9 +90,9 @@ async function exited({ directory }: { directory: string }): Promise<unknown> {
   const path = join(directory, "exit.json");
   await vi.waitFor(() => expect(existsSync(path)).toBe(true), { timeout: 15_000, interval: 2 });
   const { uptime, began, pid, ...how } = JSON.parse(readFileSync(path, "utf8")) as { uptime: string; began?: string; pid?: number };
-  // Seconds since boot, on every host: how long a run took must not depend on a clock that somebody sets.
+  // Every host writes seconds since boot: a run's duration must not depend on the wall clock.
   const ago = osUptime() - Number(uptime);
-  // Without a reaper tmux says only the end.
+  // Without a reaper tmux reports only the end.
   if (began !== undefined) expect(Number(began)).toBeLessThanOrEqual(Number(uptime));
   if (began !== undefined) expect(pid).toBeGreaterThan(0);
   expect(ago > -0.1 && ago < 30, `it ended ${ago} s ago`).toBe(true);
@@ -104,11 +104,11 @@ function recorded({ directory }: { directory: string }): Buffer {
   return Buffer.concat(names.sort().map((name) => readFileSync(join(directory, name))));
 }
 
-test("a run says its pid, how it ended, and every byte it wrote, without anybody listening", async () => {
+test("a run reports its pid, its exit and every byte it wrote, with no listener", async () => {
   await using home = new HostHome();
   const run = await home.start("echo $$; exit 7");
   expect(await exited(run)).toEqual({ status: "7", signal: "" });
-  // Until the daemon takes it away, or for two seconds, its reaper holds the pane open for the last words.
+  // The reaper keeps the pane open for the last output, until the daemon removes it or for two seconds.
   await vi.waitFor(
     async () =>
       expect(await home.host.list()).toEqual([
@@ -122,7 +122,7 @@ test("a run says its pid, how it ended, and every byte it wrote, without anybody
   await home.host.remove(run);
 });
 
-test("the recording is byte for byte what the program wrote, from the first byte on", async () => {
+test("the recording has exactly the program's bytes, from the first byte on", async () => {
   await using home = new HostHome();
   const file = join(home.home.path, "bytes");
   writeFileSync(file, randomBytes(3_000_000));
@@ -132,7 +132,7 @@ test("the recording is byte for byte what the program wrote, from the first byte
   expect(recorded(run).equals(readFileSync(file))).toBe(true);
 });
 
-test("a program's last words are recorded also when every core is busy", async () => {
+test("a program's last output is recorded even if every core is busy", async () => {
   await using home = new HostHome();
   using _load = new Load(availableParallelism() + 1);
   const whole = Array.from({ length: 20_000 }, (_, i) => `${i + 1}\r\n`).join("");
@@ -148,7 +148,7 @@ test("a program's last words are recorded also when every core is busy", async (
   expect(short).toEqual([]);
 });
 
-test("the program is the leader of its process session and has the terminal, as tmux itself would start it", async () => {
+test("the program leads its process session and has the terminal, as if tmux had started it", async () => {
   const seen: string[] = [];
   for (const how of [{}, { reaper: undefined }]) {
     await using home = new HostHome(how);
@@ -163,19 +163,19 @@ test("the program is the leader of its process session and has the terminal, as 
   expect(seen[1]).toBe(seen[0]);
 });
 
-test("a program that was frozen stays frozen", async () => {
+test("a stopped program stays stopped", async () => {
   await using home = new HostHome();
   const run = await home.start("exec sleep 60");
   const { start = "" } = inspect(run.pid) ?? {};
   signalProcess(run.pid, start, "SIGSTOP");
-  // tmux looks after its children whenever one of them stops or ends.
+  // tmux checks its children whenever one of them stops or ends.
   const other = await home.start("exit 0");
   await exited(other);
   await home.host.remove(other);
   expect(readFileSync(`/proc/${run.pid}/stat`, "utf8")).toMatch(/\) T /);
 });
 
-test("without a reaper, tmux itself says how a program ended", async () => {
+test("without a reaper, tmux itself reports how a program ended", async () => {
   await using home = new HostHome({ reaper: undefined });
   const run = await home.start("echo $$; exit 7");
   expect(await exited(run)).toEqual({ status: "7", signal: "" });
@@ -184,7 +184,7 @@ test("without a reaper, tmux itself says how a program ended", async () => {
   expect(await exited(await home.start("kill -9 $$"))).toEqual({ status: "", signal: "9" });
 });
 
-test("what has not reached the recorder when the program ends is waited for", async () => {
+test("removing a run waits for output that has not reached the recorder", async () => {
   await using home = new HostHome();
   const file = join(home.home.path, "bytes");
   writeFileSync(file, randomBytes(20_000));
@@ -209,24 +209,24 @@ test("what has not reached the recorder when the program ends is waited for", as
   expect(recorded(run).subarray(5).equals(readFileSync(file))).toBe(true);
 });
 
-test("a death by signal is told by its number", async () => {
+test("a death by signal is reported by its number", async () => {
   await using home = new HostHome();
   expect(await exited(await home.start("kill -9 $$"))).toEqual({ status: "", signal: "9" });
 });
 
-test("a start that fails leaves nothing running", async () => {
+test("a failed start leaves nothing running", async () => {
   await using home = new HostHome();
   const run = home.prepare("exec sleep 60");
   await expect(home.host.start({ ...run, title: "test", columns: 100_000, rows: 24 })).rejects.toMatchObject({ code: "host_failed" });
   expect(await home.host.list()).toEqual([]);
 });
 
-test("a recorder that died is replaced, and the bytes go on under a new prefix", async () => {
+test("a dead recorder is replaced, and recording continues under a new prefix", async () => {
   await using home = new HostHome();
   const run = await home.start('stty -echo -opost; echo ready; while read -r line; do echo "$line"; done');
   await vi.waitFor(() => expect(String(recorded(run))).toBe("ready\n"));
   process.kill(Number(readFileSync(join(run.directory, "recorder"), "utf8")), "SIGKILL");
-  // tmux notices with the next byte, which is lost.
+  // tmux notices at the next byte, which is lost.
   await vi.waitFor(async () => {
     await home.host.write(run, Buffer.from("lost\n"), { paste: false });
     expect(await home.host.list()).toMatchObject([{ recording: false, dead: false }]);
@@ -236,7 +236,7 @@ test("a recorder that died is replaced, and the bytes go on under a new prefix",
   await vi.waitFor(() => expect(String(readFileSync(join(run.directory, "output-001.000000")))).toContain("on\n"));
 });
 
-test("a recorder that died and was not replaced does not hold up the end", async () => {
+test("a dead recorder that was not replaced does not delay the end", async () => {
   await using home = new HostHome();
   const run = await home.start("echo ready; read -r line");
   await vi.waitFor(() => expect(String(recorded(run))).toBe("ready\r\n"));
@@ -256,7 +256,7 @@ test("the next daemon finds the same runs", async () => {
   await next.shutdown();
 });
 
-test("the death of the server is told once, and then it keeps nothing", async () => {
+test("the server's death is reported once, and no run is listed after it", async () => {
   await using home = new HostHome();
   await home.start("exec sleep 60");
   const lost = Promise.withResolvers<void>();
@@ -268,7 +268,7 @@ test("the death of the server is told once, and then it keeps nothing", async ()
   expect(home.host.keeperPids()).toEqual([]);
 });
 
-test("a control client that is killed is replaced, and no run is thought lost", async () => {
+test("a killed control client is replaced, and no run counts as lost", async () => {
   await using home = new HostHome();
   const run = await home.start("exec sleep 60");
   const keepers = home.host.keeperPids();
@@ -280,12 +280,12 @@ test("a control client that is killed is replaced, and no run is thought lost", 
   expect(home.host.keeperPids()).toEqual(keepers);
 });
 
-test("a start during which the control client dies has either failed or started, never both", async () => {
+test("a start during which the control client dies either fails or succeeds, never both", async () => {
   await using home = new HostHome();
   await home.start("exec sleep 60");
   const [server = 0] = home.host.keeperPids();
   const run = home.prepare("exec sleep 60");
-  // The server has the commands before it, and goes on when the one who sent them is gone.
+  // The server already has the commands and runs them after the sender is gone.
   process.kill(server, "SIGSTOP");
   const starting = home.host.start({ ...run, title: "test", columns: 80, rows: 24 });
   await new Promise(setImmediate);
@@ -298,7 +298,7 @@ test("a start during which the control client dies has either failed or started,
   await vi.waitFor(async () => expect((await home.host.list()).map(({ session }) => session).includes(run.session)).toBe(started));
 });
 
-test("a server that did not hear that it is to end is ended all the same", async () => {
+test("a server that missed the command to end is ended anyway", async () => {
   await using home = new HostHome();
   await home.start("exec sleep 60");
   const [server = 0] = home.host.keeperPids();
@@ -311,7 +311,7 @@ test("a server that did not hear that it is to end is ended all the same", async
   expect(home.host.keeperPids()).toEqual([]);
 });
 
-test("when shutdown returns, the server is gone", async () => {
+test("the server is gone when shutdown returns", async () => {
   await using home = new HostHome();
   await home.start("exec sleep 60");
   const [pid = 0] = home.host.keeperPids();
@@ -321,7 +321,7 @@ test("when shutdown returns, the server is gone", async () => {
   expect(isSameProcess(pid, start)).toBe(false);
 });
 
-test("a recorder that failed has said why, and one that was killed ended too early; one that ended with its pane did not", async () => {
+test("a failed recorder reports why, a killed one ended early, and one that ended with its pane did not", async () => {
   await using home = new HostHome();
   const run = await home.start("while :; do echo x; sleep 0.02; done");
   const recorder = () => Number(/^\d+/.exec(readFileSync(join(run.directory, "recorder"), "utf8"))?.[0]);
@@ -330,7 +330,7 @@ test("a recorder that failed has said why, and one that was killed ended too ear
   process.kill(recorder(), "SIGKILL");
   await vi.waitFor(async () => expect(await home.host.recorderEnd(run)).toEqual({ why: null, at: null }));
 
-  // Its first segment takes nothing, as on a full disk.
+  // Writes to the first segment fail, as on a full disk.
   symlinkSync("/dev/full", join(run.directory, "output-001.000000"));
   const before = Date.now();
   await home.host.reopenRecording(run, "output-001.");

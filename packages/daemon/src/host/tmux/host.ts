@@ -1,6 +1,6 @@
 /**
- * Runs in panes of our private tmux server, one tmux session per run. The daemon talks to it through one control client
- * (0.2 ms a command, where a fork costs 8); the client comes and goes with the daemon, the server stays.
+ * Runs in panes of our private tmux server, one tmux session per run. The daemon uses one control client (0.2 ms per command; a fork costs 8 ms).
+ * The client ends with the daemon, the server stays.
  */
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -32,10 +32,10 @@ import { programOf, programStarted } from "./reaper.ts";
 import type { TmuxServer } from "./server.ts";
 import { DEAD, forgetCommand, parseScreen, pressCommand, resizeCommands, screenCommands, writeCommands } from "./typing.ts";
 
-/** tmux does not tell what it still holds for a program. */
+/** tmux does not report how much input a program has not read. */
 const NOT_KNOWN: Typed = { waiting: null };
 
-/** Time to read a line; and for who is away to come back to it. */
+/** Time to read a line, and time for an absent user to return and read it. */
 const NOTICE_MS = 6000;
 const STAYS_MS = 120_000;
 
@@ -52,9 +52,9 @@ export class TmuxHost implements Host {
   #client: Promise<ControlClient | undefined> | undefined;
   #missedEnds: Disposable | undefined;
   readonly #pasteMarks = new PasteMarks();
-  /** What stands in a bar for a while. */
+  /** Timers of the notices now shown in bars. */
   readonly #notices = new Map<string, NodeJS.Timeout>();
-  /** Sessions that a server which did not answer may still make once it goes on. Their launch files are gone. */
+  /** Sessions that an unresponsive server may still create once it continues. Their launch files are gone. */
   readonly #abandoned = new Set<string>();
   #closed = false;
   #pastes = 0;
@@ -76,8 +76,8 @@ export class TmuxHost implements Host {
         this.#abandoned.add(target(request));
         throw this.server.diagnosed(error);
       }
-      // tmux drops the rest of a sequence after an error: whatever part of the session there is must not stay. When it was the
-      // client that went, another one is asked.
+      // tmux drops the rest of a sequence after an error, so remove whatever part of the session exists. If the client itself is gone, use a new
+      // one.
       const left = await this.#found().catch(() => undefined);
       await left?.run(`kill-session -t ${target(request)}`).catch(() => {});
       throw error;
@@ -90,13 +90,13 @@ export class TmuxHost implements Host {
     const [lines = []] = await client.run(LIST_COMMAND);
     const runs = this.#kept(lines);
     if (!runs.some(({ dead, exit }) => dead && exit?.code === null && exit.signal === null)) return runs;
-    // An end that tmux has missed (missed-ends.ts): with the next child that ends it notices, so it gets one. `run-shell` answers then.
+    // tmux missed an end (missed-ends.ts) and notices it when its next child ends, so give it one. `run-shell` answers after that.
     await client.run("run-shell ':'");
     const [again = []] = await client.run(LIST_COMMAND);
     return this.#kept(again);
   }
 
-  /** What tmux does not know: the program, where its pane's first process is the reaper, and a recorder's death. */
+  /** Adds facts that tmux does not know: the program's pid below its reaper, and a recorder's death. */
   #kept(lines: readonly string[]): LiveRun[] {
     return parseList(lines).map((live) => {
       const directory = runDirectory(this.#home, live.session, live.run);
@@ -108,7 +108,7 @@ export class TmuxHost implements Host {
     const directory = runDirectory(this.#home, run.session, run.run);
     this.#pasteMarks.forget(directory);
     const client = await this.#found();
-    // The pane went without us; what was in the pipe is still on its way into the recording.
+    // The pane disappeared without us, but the pipe may still hold bytes for the recording.
     if (!client || !(await this.#has(client, run))) return recorderGone(recorderOf(directory));
     await drained(directory, async () => {
       const [[piped] = []] = await client.run(`display-message -p -t ${target(run)} '#{pane_pipe}'`);
@@ -132,7 +132,7 @@ export class TmuxHost implements Host {
     return { command, socket: null };
   }
 
-  /** Through a file and a buffer: any size and any byte, in one piece. */
+  /** Types through a file and a buffer: any size and any byte, in one piece. */
   async write(run: RunId, bytes: Uint8Array, options: { paste: boolean }): Promise<Typed> {
     this.#refuseEnded(run);
     const client = await this.#opened();
@@ -169,7 +169,7 @@ export class TmuxHost implements Host {
     return parseScreen(replies, { bracketedPaste: this.#pasteMarks.asked(runDirectory(this.#home, run.session, run.run)) });
   }
 
-  /** In one sequence: it never shows `to` with more rights than it is to have there. */
+  /** One sequence, so that the client never shows `to` with more rights than it should have there. */
   async switchClient(client: HostClient, to: RunId, { readOnly }: { readOnly: boolean }): Promise<boolean> {
     const now = await this.#still(client);
     if (!now) return false;
@@ -192,7 +192,7 @@ export class TmuxHost implements Host {
     if (now) await (await this.#opened()).run(`detach-client -t ${quote(now.key)}`);
   }
 
-  /** The very client, where it still shows that run: its name is its terminal's, which another may have by now. */
+  /** The same client, if it still shows that run. A client is named after its terminal, which another client may use by now. */
   async #still({ key, pid, session, run }: HostClient): Promise<HostClient | undefined> {
     return (await this.clients()).find((now) => now.key === key && now.pid === pid && now.session === session && now.run === run);
   }
@@ -212,7 +212,10 @@ export class TmuxHost implements Host {
     return tookLeave(this.#home.socketDirectory, client);
   }
 
-  /** Typing is taken away whatever it is now; given only by turning it over, so tmux is asked first. Two at once take it away: the next look gives it again. */
+  /**
+   * tmux can set read-only but only toggle it off, so check the current state first. Two concurrent toggles leave the client read-only; the next
+   * check fixes it.
+   */
   async setPart(client: HostClient, { readOnly }: { readOnly: boolean }): Promise<void> {
     const now = (await this.clients()).find(({ key, pid }) => key === client.key && pid === client.pid);
     if (!now || now.readOnly === readOnly) return;
@@ -230,7 +233,7 @@ export class TmuxHost implements Host {
       this.#notices.delete(bar);
       await (await this.#found())?.run(noticeCommand(now, ""));
     };
-    // The run, or the server, may have gone meanwhile.
+    // The run or the server may be gone by then.
     this.#notices.set(bar, setTimeout(() => void end().catch(() => {}), stays ? STAYS_MS : NOTICE_MS).unref());
   }
 
@@ -244,7 +247,7 @@ export class TmuxHost implements Host {
     return lines.length;
   }
 
-  /** What it said is in its file. One that said nothing ended too early if the pane, whose end would end it, is still there. */
+  /** The recorder's file has its error message. Without a message the recorder ended too early if the pane, whose end would end it, still exists. */
   async recorderEnd(run: RunId): Promise<RecorderEnd | undefined> {
     const directory = runDirectory(this.#home, run.session, run.run);
     if (!recorderDied(directory)) return undefined;
@@ -299,7 +302,7 @@ export class TmuxHost implements Host {
     return parseList(lines).some((live) => live.session === run.session && live.run === run.run);
   }
 
-  /** One connection attempt at a time, shared by everybody who waits for it. */
+  /** One connection attempt at a time, shared by all callers. */
   #found(): Promise<ControlClient | undefined> {
     this.#client ??= this.#keep(this.server.find(this.#listener));
     return this.#client;
@@ -314,7 +317,7 @@ export class TmuxHost implements Host {
     return opened;
   }
 
-  /** A failed attempt, or the finding that there is no server, is not kept: the next caller tries anew. */
+  /** Forgets a failed attempt or a missing server, so that the next caller tries again. */
   #keep(attempt: Promise<ControlClient | undefined>): Promise<ControlClient | undefined> {
     const kept = attempt.then(
       (client) => {

@@ -1,6 +1,6 @@
 /**
- * Who left by the key, and was not sent away or cut off: the client that leaves makes a file of its pid (configuration.ts), beside the
- * sockets. No daemon is needed for it then; one that starts later forgets them, for it does not know when that was.
+ * Records which clients detached by the key instead of being detached or cut off. A detaching client creates a file named after its pid beside the
+ * sockets (configuration.ts), which needs no daemon. A daemon deletes old files at its start, because it does not know their age.
  */
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -10,10 +10,10 @@ import { isSameProcess } from "@holdfast/platform";
 export const LEFT = "left.";
 
 const LOOK_MS = 10;
-/** The file is made at once; whatever hangs longer than that will not say it. */
+/** The client creates the file at once. A client that hangs longer will not create it. */
 const PATIENCE_MS = 2000;
 
-/** Of a client that has gone from the server: its process makes the file before it ends. Once: then the file is gone. */
+/** True if this client, gone from the server, detached by the key. Its process creates the file before it ends. The answer deletes the file. */
 export async function tookLeave(directory: string, { pid, pidStart }: { pid: number; pidStart: string }): Promise<boolean> {
   for (let waited = 0; waited < PATIENCE_MS; waited += LOOK_MS) {
     const isGone = !isSameProcess(pid, pidStart);

@@ -6,7 +6,7 @@ import type { TmuxServer } from "./server.ts";
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
-/** tmux misses an end only by a race that no test can bring about at will: here it says what it says after one. */
+/** A fake server: tmux misses an end only by a race that no test can provoke. This one answers as tmux does afterwards. */
 function watched(options: { version: string; says: () => string[] }) {
   const run = vi.fn(async () => [options.says()]);
   const lookForEnded = vi.fn();
@@ -14,7 +14,7 @@ function watched(options: { version: string; says: () => string[] }) {
   return { run, lookForEnded, watch: watchMissedEnds({ run } as unknown as ControlClient, server) };
 }
 
-test("a dead pane without a status makes the server look for ended children, once for each time it is seen", async () => {
+test("a dead pane without a status makes the server check its children, once per sighting", async () => {
   let panes = ["exit 0", "exit "];
   const { lookForEnded, watch } = watched({ version: "3.3a", says: () => panes });
   await vi.advanceTimersByTimeAsync(600);
@@ -25,21 +25,21 @@ test("a dead pane without a status makes the server look for ended children, onc
   watch[Symbol.dispose]();
 });
 
-test("an exit and a death by signal are accounted for", async () => {
+test("an exit status or a signal counts as a reported end", async () => {
   const { lookForEnded, watch } = watched({ version: "3.4", says: () => ["exit 0", "exit 9", "exit 255"] });
   await vi.advanceTimersByTimeAsync(3000);
   expect(lookForEnded).not.toHaveBeenCalled();
   watch[Symbol.dispose]();
 });
 
-test.each(["3.5a", "3.6", "next-3.7", "3.1c"])("tmux %s is not asked", async (version) => {
+test.each(["3.5a", "3.6", "next-3.7", "3.1c"])("tmux %s is not queried", async (version) => {
   const { run, watch } = watched({ version, says: () => ["exit "] });
   await vi.advanceTimersByTimeAsync(3000);
   expect(run).not.toHaveBeenCalled();
   watch[Symbol.dispose]();
 });
 
-test("nothing is asked after the end of the watch", async () => {
+test("a disposed watch sends no more queries", async () => {
   const { run, watch } = watched({ version: "3.3a", says: () => ["exit "] });
   watch[Symbol.dispose]();
   await vi.advanceTimersByTimeAsync(3000);

@@ -6,7 +6,7 @@ import { PasteMarks } from "./paste-marks.ts";
 
 const [ON, OFF] = ["\x1b[?2004h", "\x1b[?2004l"];
 
-/** Says each text as a segment, deletes the oldest `cut` of them as the limit would, and asks. */
+/** Writes each text as a segment, deletes the oldest `cut` of them as the limit would, and asks. */
 function asks(segments: readonly string[], ...cuts: number[]): boolean {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const marks = new PasteMarks();
@@ -23,7 +23,7 @@ function asks(segments: readonly string[], ...cuts: number[]): boolean {
   return marks.asked(directory.path);
 }
 
-test("the last word counts, in what is left or in what was deleted before it", () => {
+test("the last mode switch counts, in remaining or deleted segments", () => {
   expect(asks(["x", "y"])).toBe(false);
   expect(asks([`x${ON}`, "y"])).toBe(true);
   expect(asks([`x${ON}`, "y"], 1)).toBe(true);
@@ -34,14 +34,14 @@ test("the last word counts, in what is left or in what was deleted before it", (
   expect(asks([OFF, ON, "z"], 2)).toBe(true);
 });
 
-test("what was read is not read again, and what comes is found, also across two answers, segments and deletions", () => {
+test("only new output is read, and a switch across reads, segments and deletions is found", () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const marks = new PasteMarks();
   const segment = (number: number) => join(directory.path, `output.00000${number}`);
   const asked = () => marks.asked(directory.path);
   writeFileSync(segment(0), "x".repeat(1000));
   expect(asked()).toBe(false);
-  // As nobody does: what is read again would be found.
+  // Nothing does this in practice; a second read would find the switch.
   writeFileSync(segment(0), ON + "x".repeat(1000 - ON.length));
   expect(asked()).toBe(false);
   appendFileSync(segment(0), ON.slice(0, 3));
@@ -52,7 +52,7 @@ test("what was read is not read again, and what comes is found, also across two 
   expect(asked()).toBe(true);
   writeFileSync(segment(2), OFF);
   writeFileSync(segment(3), "z".repeat(1000));
-  // Everything that had been read goes, and with it a word that had not.
+  // Deletes everything that was read, and a switch that was not.
   marks.remember(directory.path, [segment(0), segment(1), segment(2)]);
   for (const number of [0, 1, 2]) rmSync(segment(number));
   expect(asked()).toBe(false);

@@ -1,13 +1,13 @@
 /**
- * Whether the program in a pane has asked for marks around pasted text (mode 2004). tmux knows but does not tell, so the answer is
- * the last word in the recording, read from its end; of what has been deleted of it, the last word is kept in a file. Most programs never
- * say one: how far a run has been read is remembered, and only what is new is read the next time.
+ * Tells if the program in a pane has requested bracketed paste (mode 2004). tmux knows but does not report it, so the answer is the last mode
+ * switch in the recording, read from its end. A file keeps the last switch of deleted segments. Most programs never switch the mode, so the read
+ * position is remembered and only new output is read.
  */
 import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isMissing, segmentNames, writeFileAtomic } from "@holdfast/platform";
 
-/** A mode switch that lies across two reads is found in the overlap. */
+/** A mode switch that spans two reads is found in the overlap. */
 const OVERLAP = 64;
 const KEPT = "paste-marks";
 
@@ -37,13 +37,13 @@ export class PasteMarks {
     return word;
   }
 
-  /** Before these segments, the oldest, are deleted. */
+  /** Called before these oldest segments are deleted. */
   remember(directory: string, paths: readonly string[]): void {
     const word = lastWord(paths.map(segmentAt));
     if (word !== undefined) writeFileAtomic(join(directory, KEPT), word ? "on\n" : "off\n");
   }
 
-  /** The run has ended. */
+  /** Called when the run has ended. */
   forget(directory: string): void {
     this.#read.delete(directory);
   }
@@ -58,7 +58,7 @@ function remembered(directory: string): boolean {
   }
 }
 
-/** Oldest segment first, of which `from` bytes are left out. */
+/** The last mode switch in these segments, oldest first; skips `from` bytes of the first. */
 function lastWord(segments: readonly Segment[], from = 0): boolean | undefined {
   let after = "";
   for (const segment of segments.toReversed()) {
@@ -79,7 +79,7 @@ function lastSwitch(text: string): boolean | undefined {
   return undefined;
 }
 
-/** Nothing of a segment that has just been deleted. */
+/** A segment that was just deleted has size 0. */
 function segmentAt(path: string): Segment {
   return { path, size: statSync(path, { throwIfNoEntry: false })?.size ?? 0 };
 }

@@ -1,12 +1,11 @@
 /**
- * The first process of a pane on Linux, where perl is: it starts the program as the leader of a process session of its own, on the pane's
- * terminal, exactly as tmux would, and stays until the recording is whole. For tmux closes a pane as soon as its first process has gone and
- * nothing is there to read *at that instant*; the kernel hands a program's last words over a little later, and on a busy machine they were
- * lost (docs/adr/0004). It also says how the program ended, whether or not tmux notices (before 3.5 it may miss it), and
- * tmux does not wake a program that somebody has frozen.
+ * The first process of a pane, on Linux with perl. It starts the program exactly as tmux would, as leader of its own process session on the pane's
+ * terminal, and stays until the recording is complete. tmux closes a pane as soon as its first process is gone and nothing is readable *at that
+ * instant*. The kernel delivers a program's last output a little later, so on a busy machine that output was lost (docs/adr/0004). The reaper also
+ * writes how the program ended, even if tmux misses the end (before 3.5), and keeps tmux from continuing a stopped program.
  *
- * It has given the terminal up: no key and no hang-up reaches it. Without it (no perl, another system) the launch file is a pane's
- * first process, and tmux says how it ended.
+ * The reaper has given up the terminal, so no key and no hang-up reaches it. Without a reaper (no perl, another system) the launch file is the
+ * pane's first process, and tmux reports its exit.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,11 +13,11 @@ import { setTimeout as delay, setImmediate as immediate } from "node:timers/prom
 import { findProgram, inspect, isMissing, isSameProcess, STANDARD_PATH } from "@holdfast/platform";
 import type { RunId } from "../host.ts";
 
-/** Longer than the kernel takes to hand over a program's last words, however busy the machine is. */
+/** Longer than the kernel takes to deliver a program's last output, even on a busy machine. */
 const LINGER_S = 2;
-/** How long a start looks without a pause. */
+/** How long a start polls without a pause. */
 const SOON_MS = 3;
-/** On a machine that is overloaded a program may come this much later than its pane. */
+/** On an overloaded machine a program may start this much later than its pane. */
 const START_MS = 5000;
 
 const SETSID = { x64: 112, arm64: 157, riscv64: 157, ia32: 66, arm: 66 } as Record<string, number>;
@@ -27,7 +26,7 @@ export function findReaper(): string | undefined {
   return process.platform === "linux" && process.arch in SETSID ? findProgram("perl", STANDARD_PATH, "/") : undefined;
 }
 
-/** No modules: it starts in two milliseconds. A status that a shell or tmux could not tell from a signal is exact here. */
+/** Uses no modules, so it starts in two milliseconds. Tells an exit status above 128 from a death by signal, which a shell or tmux cannot. */
 export const PANE_REAPER = `# Run by the tmux server as the first process of a pane: session and number of the run.
 # In one block: a file that was cut off is not run in part.
 {
@@ -78,23 +77,23 @@ export const PANE_REAPER = `# Run by the tmux server as the first process of a p
 }
 `;
 
-/** Where the file cannot be read, the program takes this process's place. */
+/** If the file is unreadable, the program replaces this process. */
 const WITHOUT = `exec "/bin/sh", "-c", q(d="$HOLDFAST_HOME/sessions/$1/runs/$2"; echo $$ > "$d/program"; . "$d/launch"), "sh", @ARGV`;
 
-/** One process from the start: no shell comes before it. */
+/** A single process from the start, without a shell before it. */
 export function reaperCommand(perl: string, run: RunId): string[] {
   return [perl, "-e", `do "$ENV{HOLDFAST_HOME}/pane-reaper"; ${WITHOUT}`, run.session, String(run.run)];
 }
 
-/** The run's program: the child that its reaper has named, else the pane's first process itself. */
+/** The run's program: the child that its reaper reported, or else the pane's first process. */
 export function programOf(directory: string, pane: number): number {
   const pid = programPid(directory);
-  // One that has ended is nobody's child any more; a file that says another process was damaged.
+  // An ended program has no parent any more. If the file names another process, the file is damaged.
   const info = inspect(pid);
   return pid > 0 && (info === undefined || info.parent === pane) ? pid : pane;
 }
 
-/** 0 while no reaper has said it. */
+/** 0 until a reaper has written the pid. */
 function programPid(directory: string): number {
   try {
     return Number(readFileSync(join(directory, "program"), "utf8"));
@@ -104,7 +103,7 @@ function programPid(directory: string): number {
   }
 }
 
-/** Resolves to the program's pid; to the pane's own when its first process ended without saying one. */
+/** Resolves to the program's pid, or to the pane's own pid if its first process ended without reporting one. */
 export async function programStarted(directory: string, pane: { pid: number; start: string }): Promise<number> {
   const began = performance.now();
   for (;;) {
@@ -112,7 +111,7 @@ export async function programStarted(directory: string, pane: { pid: number; sta
     const runs = waited < START_MS && isSameProcess(pane.pid, pane.start);
     const pid = programPid(directory);
     if (pid > 0 || !runs) return pid || pane.pid;
-    // It is there within the time of one or two of the shortest timers.
+    // The program starts within one or two of the shortest timers.
     await (waited < SOON_MS ? immediate() : delay(1));
   }
 }

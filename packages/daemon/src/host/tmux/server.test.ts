@@ -8,10 +8,10 @@ import { expect, test, vi } from "vitest";
 import type { ControlClient } from "./control.ts";
 import { findTmux, TmuxServer, tmuxAtLeast } from "./server.ts";
 
-// Real servers and programs, on machines that may be busy with other tests.
+// These tests use real servers and programs, on machines that may be busy.
 vi.setConfig({ testTimeout: 20_000 });
 
-/** A home of the test's own, and what talks to the tmux server that belongs to it. */
+/** A private home and the clients of its tmux server. */
 class ServerHome implements AsyncDisposable {
   readonly #directory = mkdtempDisposableSync(join(tmpdir(), "hft-"));
   readonly #clients: ControlClient[] = [];
@@ -22,7 +22,7 @@ class ServerHome implements AsyncDisposable {
     secureSocketDirectory(this.home);
   }
 
-  /** As a daemon that has just started. */
+  /** A server object as a freshly started daemon has it. */
   server(detachKey = "C-\\"): TmuxServer {
     const program = findTmux(this.home);
     if (!program) throw new Error("tmux is missing: apt-get install tmux");
@@ -65,7 +65,7 @@ async function pidOf(client: ControlClient): Promise<number> {
   return Number((await client.run("display-message -p '#{pid}'"))[0]?.[0]);
 }
 
-test("a server is started once, remembered, and found again by the next daemon", async () => {
+test("a server is started once, recorded, and found again by the next daemon", async () => {
   await using home = new ServerHome();
   const first = home.server();
   expect(await home.find(first)).toBeUndefined();
@@ -78,7 +78,7 @@ test("a server is started once, remembered, and found again by the next daemon",
   expect(home.servers()).toEqual([pid]);
 });
 
-test("the server has the fixed environment, our configuration, and no key of its own but one", async () => {
+test("the server has the fixed environment, our configuration and only one detach key", async () => {
   await using home = new ServerHome();
   const client = await home.open();
   const [options = [], remain = [], keys = [], environment = []] = await client.run(
@@ -90,25 +90,25 @@ test("the server has the fixed environment, our configuration, and no key of its
   expect(remain).toEqual(["remain-on-exit on"]);
   expect(options).toContain("prefix None");
   expect(keys.filter((key) => key.includes("detach-client"))).toHaveLength(1);
-  // A click must not kill a program, or put another beside it.
+  // A click must not kill a program or start another beside it.
   expect(keys.filter((key) => /display-menu|kill-|split-|respawn-|new-|-window|resize-pane|switch-client/.test(key))).toEqual([]);
   expect(environment).toContain(`HOLDFAST_HOME=${home.home.path}`);
   expect(environment.some((entry) => entry.startsWith("VITEST"))).toBe(false);
 });
 
 test.each(['it\'s "a" $(touch pwned) `b` [c]*?{d} #{pid} %H; e\\ 漢字 🦭', "-dash"])(
-  "a home called %j has a server that takes its configuration",
+  "a home called %j has a server that accepts its configuration",
   async (name) => {
     await using home = new ServerHome(name);
     const detachKeys = async (client: ControlClient | undefined) =>
       (await client?.run("list-keys -T root"))?.[0]?.filter((key) => key.includes("detach-client")).map((key) => key.split(/\s+/)[3]);
     expect(await detachKeys(await home.open(home.server("F11")))).toEqual(["F11"]);
-    // The server that runs gets another configuration when the daemon connects.
+    // A running server gets the new configuration when the daemon connects.
     expect(await detachKeys(await home.find(home.server("F12")))).toEqual(["F12"]);
   },
 );
 
-test("a configuration that this tmux does not take does not keep the daemon from its sessions", async () => {
+test("a configuration that tmux refuses does not keep the daemon from its sessions", async () => {
   await using home = new ServerHome();
   const pid = await pidOf(await home.open());
   const complaint = vi.spyOn(process.stderr, "write").mockReturnValue(true);
@@ -118,7 +118,7 @@ test("a configuration that this tmux does not take does not keep the daemon from
   expect(client && (await pidOf(client))).toBe(pid);
 });
 
-test("a socket that vanished is brought back, and no second server is started", async () => {
+test("a missing socket is recreated without starting a second server", async () => {
   await using home = new ServerHome();
   const pid = await pidOf(await home.open());
   rmSync(home.home.tmuxSocket);
@@ -127,7 +127,7 @@ test("a socket that vanished is brought back, and no second server is started", 
   expect(home.servers()).toEqual([pid]);
 });
 
-test("a live server that no file names is found by its socket", async () => {
+test("a live server without a file is found by its socket", async () => {
   await using home = new ServerHome();
   const pid = await pidOf(await home.open());
   rmSync(home.home.tmuxFile);
@@ -136,7 +136,7 @@ test("a live server that no file names is found by its socket", async () => {
   expect(home.servers()).toEqual([pid]);
 });
 
-test("a socket that vanished with its directory is brought back", async () => {
+test("a socket that disappeared with its directory is recreated", async () => {
   await using home = new ServerHome();
   const pid = await pidOf(await home.open());
   rmSync(home.home.socketDirectory, { recursive: true });
@@ -144,7 +144,7 @@ test("a socket that vanished with its directory is brought back", async () => {
   expect(home.servers()).toEqual([pid]);
 });
 
-test("a server that lives but cannot get its socket back is an error, never a reason for a second one", async () => {
+test("a live server that cannot recreate its socket is an error and starts no second server", async () => {
   await using home = new ServerHome();
   const pid = await pidOf(await home.open());
   rmSync(home.home.tmuxSocket);
@@ -167,7 +167,7 @@ test("a recorded pid that now belongs to another process is not signalled and no
   expect(await once(bystander, "exit")).toEqual([null, "SIGTERM"]);
 });
 
-test("a damaged record is no server", async () => {
+test("a damaged record counts as no server", async () => {
   await using home = new ServerHome();
   const server = home.server();
   for (const text of ["", "{", "[]", "null", '{"pid":"1","start":1}', '{"pid":-1,"start":""}']) {
@@ -176,7 +176,7 @@ test("a damaged record is no server", async () => {
   }
 });
 
-test("after the server's death there is none, and its pid is no keeper's", async () => {
+test("a dead server is not found and its pid is no keeper's", async () => {
   await using home = new ServerHome();
   const server = home.server();
   const ended = Promise.withResolvers<void>();
@@ -188,7 +188,7 @@ test("after the server's death there is none, and its pid is no keeper's", async
   expect(await home.find(server)).toBeUndefined();
 });
 
-test("versions of tmux are compared by their numbers", () => {
+test("tmux versions are compared by their numbers", () => {
   expect(["3.3a", "3.3", "next-3.6", "3.10", "4.0", "openbsd-7.1"].map((version) => tmuxAtLeast(version, 3, 3))).toEqual([
     true,
     true,

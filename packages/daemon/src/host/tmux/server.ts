@@ -1,6 +1,6 @@
 /**
- * Our private tmux server: found again, brought back, or started, in that order. A second server would hide the live panes of
- * the first, so one is started only when the recorded one (pid and start time) is certainly gone.
+ * Our private tmux server: found, given its socket back, or started, in that order. A second server would hide the live panes of the first, so one
+ * is started only when the recorded server (pid and start time) is certainly gone.
  */
 import { execFile, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -41,11 +41,11 @@ interface Said {
   said: string;
 }
 
-/** A server that is silent for this long is taken for one whose socket is gone. */
+/** A server that is silent for this long is assumed to have lost its socket. */
 const ANSWER_MS = 10_000;
-/** A server that was told to end and has not begun after this time lost the client that told it. */
+/** A server that has not begun to end after this time never received the command. */
 const HEARD_MS = 1000;
-/** How long a server that lives may take to answer on its new socket: a daemon that starts waits for it. */
+/** Longest time for a live server to answer on its new socket. A starting daemon waits for it. */
 const SOCKET_MS = 3000;
 
 export const TMUX_HINT = "install it (Debian: apt-get install tmux; macOS: brew install tmux)";
@@ -58,7 +58,7 @@ export function findTmux(home: Home): TmuxProgram | undefined {
   return { path, version: reply.stdout?.trim().replace(/^tmux /, "") ?? "unknown" };
 }
 
-/** Numbers of a version such as `3.3a` or `next-3.6`, to compare. */
+/** Compares the numbers of a version such as `3.3a` or `next-3.6`. */
 export function tmuxAtLeast(version: string, major: number, minor: number): boolean {
   const match = /(\d+)\.(\d+)/.exec(version);
   if (!match) return false;
@@ -71,7 +71,7 @@ export class TmuxServer {
   readonly #home: Home;
   readonly #env: Record<string, string>;
   readonly #configuration: string;
-  /** perl, where a pane can have a reaper. */
+  /** Path of perl, if panes can have a reaper. */
   readonly reaper: string | undefined;
   #pid: { pid: number; start: string } | undefined;
 
@@ -108,24 +108,24 @@ export class TmuxServer {
     if (this.#pid) signalProcess(this.#pid.pid, this.#pid.start, "SIGCHLD");
   }
 
-  /** A control client of the server that runs, or undefined when certainly none does. */
+  /** A control client of the running server; undefined if certainly none runs. */
   async find(listener: ControlListener): Promise<ControlClient | undefined> {
     secureSocketDirectory(this.#home);
     if (!(await this.#answers())) {
       const silent = this.#recorded() ?? this.#unrecorded();
       if (!silent) return undefined;
-      // It ended while we looked.
+      // The server ended during the search.
       if (!(await this.bringBackSocket(silent))) return undefined;
     }
     await this.#configure();
     return this.#connect(listener);
   }
 
-  /** Like `find`, starting the server when there is none. */
+  /** Like `find`, but starts a missing server. */
   async open(listener: ControlListener): Promise<ControlClient> {
     const found = await this.find(listener);
     if (found) return found;
-    // A server reads it only once; whatever has happened to the file since this daemon began must not be what it reads.
+    // A server reads its configuration once, so rewrite the file in case it was changed since this daemon started.
     writeFileAtomic(this.#file("tmux.conf"), this.#configuration);
     const started = await this.#openAnchor();
     if (!started.ok && /No space left on device/.test(started.said)) {
@@ -139,18 +139,18 @@ export class TmuxServer {
     return this.#connect(listener);
   }
 
-  /** For somebody who is about to go by the socket's path: where there is none, `tmux attach` starts a second server. */
+  /** Call before using the socket's path: without a socket, `tmux attach` starts a second server. */
   async ensureSocket(): Promise<void> {
     if (!existsSync(this.#home.tmuxSocket)) await this.bringBackSocket();
   }
 
-  /** A tmux server makes its socket anew on SIGUSR1; starting a second server instead would hide the live one. */
+  /** A tmux server recreates its socket on SIGUSR1. Starting a second server instead would hide the live one. */
   async bringBackSocket(known = this.#pid): Promise<boolean> {
     secureSocketDirectory(this.#home);
     if (!known || !signalProcess(known.pid, known.start, "SIGUSR1")) return false;
     const deadline = performance.now() + SOCKET_MS;
     while (performance.now() < deadline) {
-      // One that is being killed closes its sockets a moment before it is gone.
+      // A server being killed closes its sockets shortly before it is gone.
       if (!isSameProcess(known.pid, known.start)) return false;
       if (await this.#answers(SOCKET_MS)) return true;
       await delay(20);
@@ -158,7 +158,7 @@ export class TmuxServer {
     throw this.#silent(known.pid) ?? this.#withoutSocket(known.pid);
   }
 
-  /** The error, or what is known to be behind it. */
+  /** The known cause of the error, or the error itself. */
   diagnosed(error: unknown): unknown {
     return (this.#pid && this.#silent(this.#pid.pid)) ?? error;
   }
@@ -180,7 +180,7 @@ export class TmuxServer {
     );
   }
 
-  /** Resolves when the server that was told to end has ended; one that cannot have heard it is told by signal. */
+  /** Waits until the server has ended. Sends SIGTERM if the server did not receive the command. */
   async gone(): Promise<void> {
     const known = this.#pid;
     const began = performance.now();
@@ -202,8 +202,8 @@ export class TmuxServer {
         "-C",
         "attach-session",
         "-f",
-        // Not ignore-size: tmux lets a reader's size count when every client on the server has that flag. A control client that
-        // never says a size resizes nothing.
+        // Not ignore-size: if every client on the server has that flag, tmux counts a reader's size. A control client that never sets a size
+        // resizes nothing.
         "no-output",
         "-t",
         `=${ANCHOR}`,
@@ -232,12 +232,12 @@ export class TmuxServer {
     try {
       writeFileAtomic(this.#home.tmuxFile, `${JSON.stringify(this.#pid)}\n`);
     } catch (error) {
-      // A server that no file names is found by its socket.
+      // A server without a file is found by its socket.
       if (!unwritable(error)) throw error;
     }
   }
 
-  /** Starts the server, too, when there is none; then it must not read a person's own configuration. */
+  /** Starts the server if there is none; `-f` keeps it from reading the user's own configuration. */
   #openAnchor(): Promise<Said> {
     const size = ["-x", "80", "-y", "24"];
     const anchor = ["-f", this.#file("tmux.conf"), "new-session", "-d", "-s", ANCHOR, ...size, "/bin/sh", "-c", ":"];
@@ -245,8 +245,8 @@ export class TmuxServer {
   }
 
   /**
-   * Brings a server that an older Holdfast started up to date. Not by the control client, which gets a reply for every line. Not by
-   * the file's path either: tmux takes `[` and `*` in it for a pattern.
+   * Updates the configuration of a server started by an older Holdfast. The control client is unsuitable, because it gets a reply for every line.
+   * So is the file's path, because tmux treats `[` and `*` in it as a pattern.
    */
   async #configure(): Promise<void> {
     const { ok, said } = await this.#tmuxWith({ input: this.#configuration }, "source-file", "-");
@@ -260,8 +260,8 @@ export class TmuxServer {
   }
 
   /**
-   * A server of this home that no file names: the last daemon was killed before it could write it down. By its socket, which is
-   * in its arguments: a person's own tmux may well have our HOLDFAST_HOME in its environment.
+   * A server of this home without a file, because the last daemon was killed before writing it. Found by the socket in its arguments: the user's
+   * own tmux may have our HOLDFAST_HOME in its environment.
    */
   #unrecorded(): { pid: number; start: string } | undefined {
     const servers = [...allProcesses().values()].filter((info) => info.name === "tmux: server" && !info.zombie);
@@ -285,12 +285,12 @@ export class TmuxServer {
     return new Promise((resolve, reject) => {
       const options = { env: this.#env, cwd: "/", timeout };
       const child = execFile(command, rest, options, (error, _stdout, stderr) => {
-        // That no client could be started says nothing about the server.
+        // A client that failed to start says nothing about the server.
         const known = error && HoldfastError.from(error);
         if (known?.code === "no_descriptors") return reject(known);
         resolve({ ok: error === null, said: stderr.trim() || (error?.message ?? "") });
       });
-      // A client that ends without reading is told by its exit.
+      // A client that ends without reading is reported by its exit.
       child.stdin?.on("error", () => {}).end(input);
     });
   }
@@ -301,8 +301,8 @@ export class TmuxServer {
 }
 
 /**
- * Control clients of a daemon that was killed while replies were on their way: nobody reads their pipe any more, so tmux keeps them for
- * ever, and with them itself when it is told to end.
+ * Kills control clients of a daemon that was killed with replies in transit. Nobody reads their pipe, so tmux keeps them forever and cannot end
+ * itself when told to.
  */
 function dropOrphans(clients: readonly string[], own: number): void {
   for (const line of clients) {

@@ -1,12 +1,12 @@
-/** Pure: tmux command lines that type into a pane and read its screen, and what tmux answers. */
+/** Pure: tmux command lines that type into a pane and read its screen, and parsers for the replies. */
 import type { Screen } from "@holdfast/contract";
 import type { RunId } from "../host.ts";
 import type { Key } from "../keys.ts";
 import { quote, target } from "./commands.ts";
 
-/** `-r` leaves newlines as they are; `-p` adds the paste marks only if the program has asked for them. */
+/** `-r` keeps newlines unchanged; `-p` adds the paste marks only if the program has asked for them. */
 export function writeCommands(run: RunId, options: { name: string; paste: boolean }): string[] {
-  // The name is a format: the home's path comes in as a value, of which nothing is expanded.
+  // The file name is a format. The home's path is inserted as a value, which tmux does not expand again.
   const file = quote(`#{HOLDFAST_HOME}/sessions/${run.session}/runs/${run.run}/${options.name}`);
   const buffer = quote(`${run.session}-${options.name}`);
   const paste = `paste-buffer -r -d ${options.paste ? "-p " : ""}-b ${buffer} -t ${target(run)}`;
@@ -17,10 +17,10 @@ export function forgetCommand(run: RunId, name: string): string {
   return `delete-buffer -b ${quote(`${run.session}-${name}`)}`;
 }
 
-/** What the command of `unlessDead` prints instead of doing anything. */
+/** Printed by the `unlessDead` command instead of running anything. */
 export const DEAD = "dead";
 
-/** A paste into a dead pane is the end of tmux 3.3, and of everything in it; keys for one vanish without a word. Nothing comes between the two. */
+/** Pasting into a dead pane crashes tmux 3.3 with all its sessions; keys for a dead pane are lost silently. Check and command run without a break. */
 function unlessDead(run: RunId, command: string): string {
   return `if-shell -F -t ${target(run)} '#{pane_dead}' ${quote(`display-message -p ${DEAD}`)} ${quote(command)}`;
 }
@@ -34,7 +34,7 @@ export function keyName(key: Key): string {
   return key.base === "Tab" && key.shift ? "BTab" : key.name;
 }
 
-/** tmux pins a window that was resized by hand; it is to follow its terminals again. */
+/** tmux pins a manually resized window; unset that, so that it follows its terminals again. */
 export function resizeCommands(run: RunId, size: { columns: number; rows: number }): string[] {
   return [`resize-window -t ${target(run)} -x ${size.columns} -y ${size.rows}`, `set-option -wu -t ${target(run)} window-size`];
 }

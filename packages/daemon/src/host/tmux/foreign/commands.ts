@@ -1,4 +1,4 @@
-/** Pure: words of tmux commands for somebody's own server, and what it answers. Nothing here sets an option, a hook or a layout. */
+/** Pure: tmux commands for the user's own server, and parsers for their output. Nothing here sets an option, a hook or a layout. */
 import { shellQuote } from "@holdfast/platform";
 import { parseExit } from "../../exit.ts";
 import type { Key } from "../../keys.ts";
@@ -8,7 +8,7 @@ import { DEAD, keyName, SCREEN_FACTS } from "../typing.ts";
 
 type NamedPane = Pick<Pane, "id" | "pid">;
 
-/** Names come last: they may contain blanks. */
+/** Names come last, because they may contain blanks. */
 export const PANES = [
   "list-panes",
   "-a",
@@ -44,8 +44,8 @@ export function parsePanes(lines: readonly string[]): PaneState[] {
 }
 
 /**
- * Only if the pane has no pipe: a user's own would end by ours. tmux replaces `#` and `%` in the command before a shell sees it. The
- * umask is the server's: what an agent says is nobody else's.
+ * Records only if the pane has no pipe, because ours would end the user's. tmux expands `#` and `%` in the command before a shell sees it. The
+ * umask is set, because the server's may let others read the output.
  */
 export function recordCommand(pane: string, { directory, prefix }: { directory: string; prefix: string }): string[] {
   const recorder = splitRecorder(prefix).replace("{}", "$d");
@@ -54,7 +54,7 @@ export function recordCommand(pane: string, { directory, prefix }: { directory: 
   return ["if-shell", "-F", "-t", pane, "#{pane_pipe}", "", `pipe-pane -O -t ${quote(pane)} ${quote(literal)}`];
 }
 
-/** From standard input, through a buffer of our own that is gone afterwards: any size and any byte, in one piece. */
+/** Types from standard input through our own buffer, which is then deleted: any size and any byte, in one piece. */
 export function writeCommand(pane: NamedPane, { buffer, paste }: { buffer: string; paste: boolean }): string[] {
   const command = `paste-buffer -r -d ${paste ? "-p " : ""}-b ${quote(buffer)} -t ${quote(pane.id)}`;
   return ["load-buffer", "-b", buffer, "-", ";", ...unlessDead(pane, command, `delete-buffer -b ${quote(buffer)} ; `)];
@@ -64,7 +64,7 @@ export function pressCommand(pane: NamedPane, keys: readonly Key[]): string[] {
   return unlessDead(pane, `send-keys -t ${quote(pane.id)} -- ${keys.map((key) => quote(keyName(key))).join(" ")}`);
 }
 
-/** A paste into a dead pane is the end of tmux 3.3, and of everything in it. One of another first process is another pane. */
+/** Pasting into a dead pane crashes tmux 3.3 with all its sessions. A pane with a different first process is a different pane. */
 function unlessDead({ id, pid }: NamedPane, command: string, first = ""): string[] {
   return ["if-shell", "-F", "-t", id, `#{||:#{pane_dead},#{!=:#{pane_pid},${pid}}}`, `${first}display-message -p ${DEAD}`, command];
 }
@@ -75,7 +75,7 @@ export function screenCommand({ id, pid }: NamedPane): string[] {
   return ["if-shell", "-F", "-t", id, `#{==:#{pane_pid},${pid}}`, command, `display-message -p ${DEAD}`];
 }
 
-/** The lines of the three answers; the first says how many the others have. */
+/** Splits the lines of the three replies; the first reply has the length of the others. */
 export function screenReplies(lines: readonly string[]): string[][] {
   const rows = Number(lines[0]?.split(" ")[1] ?? 0);
   return [lines.slice(0, 1), lines.slice(1, 1 + rows), lines.slice(1 + rows, 1 + 2 * rows)];

@@ -7,7 +7,7 @@ import { runMarker } from "../../host.ts";
 import { markAdopted, readPlace, writePlace } from "../../place.ts";
 import { HostHome, says } from "../../suite-home.ts";
 
-test("one whose daemon died before it listened is found, recorded from the next look on, and what was before is said", async () => {
+test("an adopted run whose daemon died before recording is recorded later, with a gap for the time before", async () => {
   await using home = new HostHome("foreign");
   const run = await home.prepare("printf ready; exec cat");
   markAdopted(home.home, runMarker(run));
@@ -21,7 +21,7 @@ test("one whose daemon died before it listened is found, recorded from the next 
   expect(await home.host.list()).toEqual([]);
 });
 
-test("what ran before the machine was started anew is not said to have ended: it is lost", async () => {
+test("a run from before a reboot is lost, not ended", async () => {
   await using home = new HostHome("foreign");
   const run = await home.start("exec sleep 60");
   const place = readPlace(run.directory);
@@ -32,7 +32,7 @@ test("what ran before the machine was started anew is not said to have ended: it
   expect(await home.host.list()).toMatchObject([{ dead: false }]);
 });
 
-test("a process that has the pid of a recorder of before is neither ended nor waited for", async () => {
+test("a process that reuses an old recorder's pid is neither ended nor waited for", async () => {
   await using home = new HostHome("foreign");
   const run = await home.start("read -r line; exit 3");
   const recorder = Number(readFileSync(join(run.directory, "recorder"), "utf8"));

@@ -1,16 +1,16 @@
 /**
- * Agents that somebody started themselves and that were adopted where they are: in a pane of their own tmux server, or on a terminal that
- * nobody but them can reach. Holdfast is a guest there. It reads the pane's screen, types into it, and records it through the pane's
- * pipe if that is free; it sets no option and no hook, and takes its pipe away when it goes.
+ * Agents that were started outside Holdfast and adopted in place: in a pane of the user's own tmux server, or on a terminal that only the user can
+ * reach. Holdfast reads the pane's screen, types into it, and records it through the pane's pipe if that is free. It sets no option or hook, and
+ * removes its pipe when it leaves.
  *
- * Of the port's promises these are kept in another way:
- * - `start` starts nothing: it begins to listen to what runs. Recording is complete from then on, and a hole at offset 0 says so.
- * - Nobody writes `exit.json` for a program that is not ours: `list` tells that it has ended, and how where tmux knows it.
- * - A pane that has a pipe of its user's is not recorded until that ends: `list` says so, and `reopenRecording` tries.
- * - `resize`, `switchClient` and `handOver` would change what is the user's, and do nothing; nor is anything taken from or shown on a
- *   terminal of theirs: who is there is known, who of them may type is their own tmux's affair.
- * Which runs there are is in `adopted/`, a file for each; an end is noticed by one timer for all of them, which looks at no more than their
- * processes.
+ * Differences from the port's guarantees:
+ * - `start` starts nothing: it begins to track a running agent. The recording is complete from then on, with a gap at offset 0.
+ * - Nothing writes `exit.json` for these programs. `list` reports their end, and their exit if tmux knows it.
+ * - A pane with a pipe of the user's is not recorded until that pipe ends. `list` reports that, and `reopenRecording` tries again.
+ * - `resize` throws. `switchClient`, `handOver` and the notices do nothing, because the terminals belong to the user, whose own tmux decides who
+ *   may type.
+ *
+ * `adopted/` has one file per run. One timer notices the end of all runs and checks only their processes.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -63,11 +63,11 @@ import {
 } from "./commands.ts";
 import type { ForeignTmux } from "./tmux.ts";
 
-/** How late an end may be told. Where a look at a process costs a process, the sweep is enough. */
+/** Longest delay until an end is reported. Without /proc each check would cost a process, so the sweep must do. */
 const LOOK_MS = 1000;
-/** A recorder on a machine that is overloaded says its pid this late. */
+/** On an overloaded machine a recorder writes its pid this late. */
 const RECORDER_MS = 5000;
-/** A server that is overloaded says so little later that its program has ended. */
+/** An overloaded server reports its program's end this late. */
 const NOTICE_MS = 1000;
 const NOT_KNOWN: Typed = { waiting: null };
 
@@ -82,7 +82,7 @@ export class ForeignHost implements Host {
   readonly #tmux: ForeignTmux | undefined;
   readonly #pasteMarks = new PasteMarks();
   readonly #listeners: (() => void)[] = [];
-  /** Ends that were told. */
+  /** Runs whose end was reported. */
   readonly #told = new Set<string>();
   readonly #sizes = new Map<string, string>();
   #timer: NodeJS.Timeout | undefined;
@@ -114,7 +114,7 @@ export class ForeignHost implements Host {
     this.#watch();
     const kept = this.#kept();
     const panes = await this.#settledPanes(kept);
-    // What ran before the machine was started anew has not ended by itself: it is lost.
+    // A run from before a reboot did not end on its own: it is lost.
     const ofThisBoot = kept.filter(({ place }) => process.platform !== "linux" || place.process.start.startsWith(`${boot()}-`));
     return ofThisBoot.map(({ session, run, directory, place }) => {
       const state = place.pane ? panes.get(keyOf(place.pane)) : undefined;
@@ -124,13 +124,13 @@ export class ForeignHost implements Host {
         return { ...live, dead: true, exit: exit ?? { code: null, signal: null }, recording: false };
       }
       if (state) this.#noteSize({ session, run, directory }, state);
-      // Of a server that does not answer now, nothing is known to be missing.
+      // If the server does not answer, assume that the recording is intact.
       const recording = state ? state.piped && recorderOf(directory) !== undefined : place.pane !== null;
       return { ...live, dead: false, exit: null, recording };
     });
   }
 
-  /** The pane stays as it was before us. */
+  /** Leaves the pane as it was before it was adopted. */
   async remove(run: RunId): Promise<void> {
     const directory = runDirectory(this.#home, run.session, run.run);
     const place = readPlace(directory);
@@ -140,7 +140,7 @@ export class ForeignHost implements Host {
       const { pane } = place;
       await drained(directory, async () => (await this.#state(pane))?.piped ?? false);
       const state = await this.#state(pane);
-      // Of a pane that is dead and kept, tmux takes no pipe away; who reads it may go.
+      // tmux removes no pipe from a dead pane that it keeps, so end the recorder instead.
       if (state?.dead) signalProcess(recorder.pid, recorder.start, "SIGTERM");
       else if (state && recorderOf(directory)) await this.#tmux?.ask(pane.socket, ["pipe-pane", "-t", pane.id]);
       await recorderGone(recorder);
@@ -152,7 +152,7 @@ export class ForeignHost implements Host {
 
   async retitle(): Promise<void> {}
 
-  /** Their own client on their own session; who may type sees the agent's window at once, who only looks turns no page for others. */
+  /** A client of the user's own session. A driver sees the agent's window at once; an observer does not switch windows for others. */
   async attachWays(run: RunId, options: { readOnly: boolean }): Promise<AttachWays> {
     const { tmux, pane } = this.#reached(run);
     const target = options.readOnly ? "#{session_id}" : "#{session_id}:#{window_id}.#{pane_id}";
@@ -170,7 +170,7 @@ export class ForeignHost implements Host {
     return false;
   }
 
-  /** Every client there is its user's own. */
+  /** Every client belongs to the user. */
   async dismiss(): Promise<void> {}
 
   async clients(): Promise<HostClient[]> {
@@ -190,10 +190,10 @@ export class ForeignHost implements Host {
     return found;
   }
 
-  /** There is nobody who would tell: it is asked for. */
+  /** tmux sends no notices here, so callers poll. */
   onClients(): void {}
 
-  /** By keys of their own. */
+  /** The user detaches by their own keys. */
   async leftByKey(): Promise<boolean> {
     return false;
   }
@@ -238,7 +238,7 @@ export class ForeignHost implements Host {
     return parseScreen(screenReplies(lines), { bracketedPaste: this.#pasteMarks.asked(directory) });
   }
 
-  /** With its pane it ends as it should; before that, somebody gave the pane another pipe or ended it. */
+  /** A recorder ends normally with its pane. An earlier end means that the pane's pipe was replaced or closed. */
   async recorderEnd(run: RunId): Promise<RecorderEnd | undefined> {
     const directory = runDirectory(this.#home, run.session, run.run);
     if (!recorderDied(directory)) return undefined;
@@ -250,7 +250,7 @@ export class ForeignHost implements Host {
     const directory = runDirectory(this.#home, run.session, run.run);
     const place = readPlace(directory);
     if (!place?.pane) return false;
-    // Where a daemon died before its first recorder, nobody has said so yet.
+    // If a daemon died before its first recorder, the gap is not recorded yet.
     noteBefore(directory, place);
     return this.#record(place.pane, { directory, prefix });
   }
@@ -259,7 +259,7 @@ export class ForeignHost implements Host {
     this.#pasteMarks.remember(runDirectory(this.#home, run.session, run.run), paths);
   }
 
-  /** The servers of others; whatever an agent's processes are, these are not among them. */
+  /** The users' tmux servers, which are never part of an agent's run. */
   keeperPids(): number[] {
     return [...new Set(this.#kept().flatMap(({ place }) => (place.pane ? [place.pane.server.pid] : [])))];
   }
@@ -268,7 +268,7 @@ export class ForeignHost implements Host {
     this.#listeners.push(listener);
   }
 
-  /** What is not ours goes on. */
+  /** Nothing to end: the agents keep running. */
   async shutdown(): Promise<void> {}
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -276,7 +276,7 @@ export class ForeignHost implements Host {
     this.#timer = undefined;
   }
 
-  /** Whether the pane is recorded now; not when it has a pipe of somebody else's. */
+  /** True if the pane is recorded now; false if it has another pipe. */
   async #record(pane: Pane, { directory, prefix }: { directory: string; prefix: string }): Promise<boolean> {
     const before = await this.#state(pane);
     if (!before || before.piped) return false;
@@ -287,7 +287,7 @@ export class ForeignHost implements Host {
     return recorderOf(directory) !== undefined;
   }
 
-  /** For the times of the recording; as the hook of our own server writes it. */
+  /** Writes the size for the recording, as the hook of our own server does. */
   #noteSize(run: RunId & { directory: string }, { columns, rows }: PaneState): void {
     const size = `${columns} ${rows}\n`;
     if (this.#sizes.get(runMarker(run)) === size) return;
@@ -309,13 +309,13 @@ export class ForeignHost implements Host {
       const directory = runDirectory(this.#home, run.session, run.run);
       const place = readPlace(directory);
       if (place) return [{ ...run, directory, place }];
-      // Of a session that is removed, or never was.
+      // Its session was removed or never existed.
       if (!existsSync(directory)) unmarkAdopted(this.#home, name);
       return [];
     });
   }
 
-  /** A server hears of the end of a pane's own program a moment later than who looks at the process. */
+  /** The server learns of a program's end slightly later than a process check does. */
   async #settledPanes(kept: readonly Kept[]): Promise<Map<string, PaneState>> {
     const deadline = performance.now() + NOTICE_MS;
     for (;;) {
@@ -329,14 +329,14 @@ export class ForeignHost implements Host {
     }
   }
 
-  /** One question for each server; of one that does not answer now, nothing is known. */
+  /** One query per server. The panes of a server that does not answer are missing. */
   async #panes(kept: readonly Kept[]): Promise<Map<string, PaneState>> {
     const sockets = new Set(kept.flatMap(({ place }) => (place.pane ? [place.pane.socket] : [])));
     const panes = new Map<string, PaneState>();
     for (const socket of sockets) {
       const answer = await this.#tmux?.ask(socket, PANES).catch((error: unknown) => log(describe(error)));
       if (!answer || "gone" in answer) continue;
-      // A window can be in several sessions: the one that shows it counts.
+      // A window can be in several sessions; prefer the session that shows it.
       for (const state of parsePanes(answer.lines)) {
         const key = keyOf({ socket, id: state.id, pid: state.pid });
         if (state.shown || !panes.has(key)) panes.set(key, state);
@@ -359,7 +359,7 @@ export class ForeignHost implements Host {
     });
   }
 
-  /** What an agent that has ended or sleeps would be told, the shell below it would run. */
+  /** Input for an ended or suspended agent would be run by the shell below it. */
   #takesKeys(run: RunId): { tmux: ForeignTmux; pane: Pane } {
     const reached = this.#reached(run);
     if (!runs(reached.place)) throw programEnded();
@@ -405,7 +405,7 @@ function beganAt(start: string): number | undefined {
   return age === undefined || age < 0 ? undefined : Date.now() - age;
 }
 
-/** What is known of the time before we listened, once. */
+/** Records once what is known from before the adoption. */
 function noteBefore(directory: string, place: Place): void {
   if (readGaps(directory).length > 0) return;
   if (place.pastes) writeFileAtomic(join(directory, "paste-marks"), "on\n");
@@ -414,7 +414,7 @@ function noteBefore(directory: string, place: Place): void {
   appendGap(directory, { offset: 0, bytes: null, why, at: since === undefined ? null : Math.round(since) });
 }
 
-/** By Ctrl+Z; where that cannot be read, it is not known to be. */
+/** True if suspended by Ctrl+Z; false if that cannot be read. */
 function isSuspended(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");

@@ -1,4 +1,4 @@
-/** The panes of tmux servers that are not ours, to find agents in them. */
+/** The panes of the user's own tmux servers, to find agents in them. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastError } from "@holdfast/contract";
@@ -40,7 +40,7 @@ function usualSockets(): string[] {
   try {
     return readdirSync(directory).map((name) => join(directory, name));
   } catch {
-    // Nobody has started one.
+    // No server was ever started.
     return [];
   }
 }

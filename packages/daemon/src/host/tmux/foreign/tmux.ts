@@ -1,11 +1,11 @@
 /**
- * Commands on tmux servers that are not ours, one process for each: a control client would be one more terminal on the user's session,
- * which their hooks and options could see. Nothing here ever starts a server.
+ * Commands on the user's own tmux servers, one process each. A control client would be one more terminal on the user's session, visible to their
+ * hooks and options. Nothing here ever starts a server.
  */
 import { execFile } from "node:child_process";
 import { HoldfastError } from "@holdfast/contract";
 
-/** A server that is silent for this long is busy or stopped; what was asked is not known. */
+/** A server that is silent for this long is busy or stopped, so the answer is unknown. */
 const ANSWER_MS = 5000;
 
 export type Answer = { lines: string[] } | { gone: true; said: string };
@@ -19,7 +19,7 @@ export class ForeignTmux {
     this.#env = env;
   }
 
-  /** `gone`: there is no such server, or no such pane on it. */
+  /** `gone`: no such server, or no such pane on it. */
   ask(socket: string, words: readonly string[], input?: Uint8Array): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const options = { env: this.#env, cwd: "/", timeout: ANSWER_MS, maxBuffer: 1 << 26 };
@@ -30,12 +30,12 @@ export class ForeignTmux {
         const why = error.killed ? "it does not answer" : said;
         reject(new HoldfastError("host_failed", `the tmux server at ${socket}: ${why}`, { hint: "try again", cause: error }));
       });
-      // One that cannot be reached does not read.
+      // An unreachable server does not read.
       child.stdin?.on("error", () => {}).end(input);
     });
   }
 
-  /** What must be there. */
+  /** Like `ask`, but throws if the server or pane is gone. */
   async told(socket: string, words: readonly string[], input?: Uint8Array): Promise<string[]> {
     const answer = await this.ask(socket, words, input);
     if ("lines" in answer) return answer.lines;
