@@ -6,16 +6,16 @@ const agents = {
     name: "agents",
     include: ["tests/real/**/*.agents.ts"],
     pool: "forks" as const,
-    // Each takes half a gigabyte and, at its start, a core; then it waits more than it computes.
+    // An agent takes half a gigabyte and, while it starts, a core; afterwards it mostly waits.
     maxWorkers: 3,
-    // On a machine that does other things too, a screen may come too late once. It is told, and twice is a failure.
+    // On a busy machine a screen may come too late once. The reporter lists retried tests; a second failure counts.
     retry: 1,
     testTimeout: 360_000,
     hookTimeout: 120_000,
   },
 };
 
-/** What takes minutes, and is not in `npm test`: `npm run test:suites`, or `test:faults`, `test:places`, `test:terminals`, `test:together` (script/test-suites.mjs). */
+/** Suites that take minutes and are not part of `npm test`: `npm run test:suites` runs all (script/test-suites.mjs). */
 const SUITES = {
   faults: [
     "daemon",
@@ -74,11 +74,11 @@ const filesOf = (names: readonly string[]) => names.map((name) => `tests/${name}
 
 const product = {
   pool: "forks" as const,
-  // Real daemons, tmux servers and floods: they wait more than they compute, but with more at once they measure each other.
+  // Real daemons, tmux servers and floods mostly wait, but more of them at once would disturb each other.
   maxWorkers: 5,
   // As for the agents.
   retry: 1,
-  // Alone most take a second or two; with all that a machine may do meanwhile, ten times as long.
+  // Most take a second or two on a quiet machine, and ten times as long on a busy one.
   testTimeout: 180_000,
   hookTimeout: 180_000,
   expect: { poll: { timeout: 20_000 } },
@@ -89,7 +89,7 @@ export default defineConfig({
   test: {
     reporters: ["./tests/reporter.ts"],
     sequence: { sequencer: LongestFirst },
-    // A full run is the proof of the requirements: a forgotten `.only` must not make it green.
+    // A full run proves the requirements, so a forgotten `.only` must fail it.
     allowOnly: process.env.TEST_PROOFS !== "check",
     projects: [
       {
@@ -97,9 +97,9 @@ export default defineConfig({
           name: "unit",
           include: ["packages/**/*.test.ts", "agents/**/*.test.ts", "script/**/*.test.ts"],
           setupFiles: ["tests/patience.ts", "tests/unit-home.ts"],
-          // Some write tens of thousands of files or rows; on a busy machine that takes a while.
+          // Some write tens of thousands of files or rows, which takes a while on a busy machine.
           testTimeout: 60_000,
-          // Also where there are two cores only.
+          // Enough for a machine with two cores.
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },
@@ -108,7 +108,7 @@ export default defineConfig({
       ...Object.entries(SUITES).flatMap(([name, files]) =>
         process.env.TEST_SUITES?.split(",").includes(name) ? [{ test: { name, include: filesOf(files), ...product } }] : [],
       ),
-      // All real agents take minutes: `npm run test:agents`, and not `npm test`.
+      // The real agents take minutes: `npm run test:agents`.
       ...(process.env.TEST_AGENTS === "all" ? [agents] : []),
     ],
   },

@@ -19,7 +19,7 @@ const PER_MS = 1;
 export const backup: Benchmark = {
   name: "backup-500",
   measures:
-    "A verified backup of a 500 MB journal while 1,000 events a second are appended, each in its own transaction: the longest append of each round, and its part that was not spent waiting for a processor. Also the cost of checking the database at a start.",
+    "A verified backup of a 500 MB journal while 1,000 events a second are appended, each in its own transaction. Measured are the longest append of each round, and its part that was not spent waiting for a processor. Also the cost of checking the database at a start.",
   baseline: "the same appends without a backup; and during a backup by node:sqlite on the appending connection",
   budget: "no append over 50 ms",
   async run(scale): Promise<Row[]> {
@@ -102,7 +102,7 @@ async function appendsWhile(journal: Journal, work: Promise<unknown>): Promise<A
   return times;
 }
 
-/** Of this thread, which is the first of the process. */
+/** The time that the main thread has waited for a CPU. */
 function queuedMs(): number {
   try {
     return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, "utf8").split(" ")[1]) / 1e6;

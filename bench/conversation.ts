@@ -41,7 +41,7 @@ export const firstToken: Benchmark = {
 export const updates: Benchmark = {
   name: "updates-5000",
   measures:
-    "A conversation whose agent sends 5,000 pieces a second for ten seconds: the pieces a client has received over SSE at the end of the turn, the delay of the last one, and the CPU use of daemon and keeper.",
+    "A conversation whose agent sends 5,000 pieces a second for ten seconds. Measured are the pieces a client has received over SSE at the end of the turn, the delay of the last one, and the CPU use of daemon and keeper.",
   baseline: "none",
   budget: "none lost; the last within 1 s",
   async run(scale): Promise<Row[]> {

@@ -15,7 +15,7 @@ type Client = ReturnType<BenchHome["client"]>;
 export const groupMessages: Benchmark = {
   name: "group-messages",
   measures:
-    "A group of 64 conversations with the scripted agent. Time from a message to the group until each member has it (`message.injected` on the event stream), one message at a time; then 20 at once, which each member gets one turn after the other.",
+    "A group of 64 conversations with the scripted agent. Time from a message to the group until each member has it (`message.injected` on the event stream), one message at a time. Then 20 at once, which each member gets one turn after the other.",
   baseline: "none",
   budget: "none",
   async run(scale): Promise<Row[]> {

@@ -60,7 +60,7 @@ export const redrawing: Benchmark = {
 export const spinning: Benchmark = {
   name: "spinners-100",
   measures:
-    "CPU time of the daemon and its control client while 100 agents with screen detection (Claude Code's rules) each redraw a spinner ten times a second, in windows of 5 s; no screen ever comes to rest.",
+    "CPU time of the daemon and its control client while 100 agents with screen detection (Claude Code's rules) each redraw a spinner ten times a second, in windows of 5 s. No screen ever comes to rest.",
   baseline: "the same with 100 shells without screen detection, in the windows between",
   budget: "≤ 10 % of one core",
   async run(scale) {

@@ -15,7 +15,7 @@ const RECORDING_BYTES = Math.floor(2 ** 30 / SESSIONS);
 export const restartEnded: Benchmark = {
   name: "restart-1000-ended",
   measures:
-    "`kill -9` of the daemon of a home with 1,000 ended sessions and 1 GB of recordings; then the wall time of `holdfast ls --all --json`, which starts a new daemon and lists all sessions; and of `holdfast du --json`.",
+    "`kill -9` of the daemon of a home with 1,000 ended sessions and 1 GB of recordings. Then the wall time of `holdfast ls --all --json`, which starts a new daemon and lists all sessions, and of `holdfast du --json`.",
   baseline: "the same commands with a running daemon",
   budget: "≤ 1.5 s until all are listed",
   async run(scale): Promise<Row[]> {

@@ -9,7 +9,7 @@ const SESSIONS = 100;
 export const restore: Benchmark = {
   name: "restore-100",
   measures:
-    "All processes of a home with 100 sessions are killed at once; then the wall time of `holdfast restore --json`, until all sessions are restored from disk: shells, and demo agents that must continue their conversation.",
+    "All processes of a home with 100 sessions are killed at once. Then the wall time of `holdfast restore --json`, until all sessions are restored from disk: shells, and demo agents that must continue their conversation.",
   baseline: "starting the same number of new sessions over one SDK connection, one after the other",
   budget: "shells ≤ 2.5× starting new ones",
   async run(scale): Promise<Row[]> {
@@ -19,7 +19,7 @@ export const restore: Benchmark = {
       what,
       unit: "ms",
       subject: spread(restored),
-      baseline: { name: "started anew", ...spread(started) },
+      baseline: { name: "new sessions", ...spread(started) },
       ratio: spread(restored.map((ms, round) => ms / (started[round] ?? Number.NaN))),
     });
     return [{ ...row("100 shells", shells), limit: { of: "ratio", atMost: 2.5 } }, row(`${scale.samples(SESSIONS)} demo agents`, agents)];

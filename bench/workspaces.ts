@@ -16,7 +16,7 @@ const NO_CORE_FREE =
 export const workspaces: Benchmark = {
   name: "workspaces",
   measures:
-    "In a repository of 50,000 files with 200 workspaces (60 with --quick), all in memory: time to create one more over the SDK; time from new commits in all 20 active workspaces until each has its `workspace.conflicts_changed` (190 pairs and 20 with the base); time from one commit to its event; the daemon's CPU time over 20 s without commits; `workspace ls` of 20.",
+    "In a repository of 50,000 files with 200 workspaces (60 with --quick), all in memory. Time to create one more over the SDK. Time from new commits in all 20 active workspaces until each has its `workspace.conflicts_changed` (190 pairs and 20 with the base). Time from one commit to its event. The daemon's CPU time over 20 s without commits. `workspace ls` of 20.",
   baseline: "`git worktree add` of the same branch; the daemon without workspaces; `git status` in each of the 20, one after the other",
   budget: "create ≤ 1.3×; radar ≤ 1 s; idle < 1 % of one core",
   async run(scale) {

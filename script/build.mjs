@@ -25,7 +25,7 @@ export async function build() {
   fs.mkdirSync(dist, { recursive: true });
   const { files, metafile } = await bundles();
   for (const [name, text] of Object.entries(files)) put(name, text);
-  // A stale bundle of a command that lost its own would still be run.
+  // A stale bundle would still be run for a command that no longer has its own.
   for (const name of fs.readdirSync(dist)) if (/^cli\..+\.cjs$/.test(name) && !(name in files)) fs.rmSync(path.join(dist, name));
   put("meta.json", `${JSON.stringify(metafile, null, 1)}\n`);
   fs.writeFileSync(temporary(".built"), "");

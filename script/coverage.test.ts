@@ -23,7 +23,7 @@ const SINGLE = [
   "packages/cli/src/transcript-text.ts",
 ];
 
-test("every file of the area is measured, or it is said why not; CI asks for 95 % of its lines (TURN-12 conversations)", () => {
+test("every file of the area is measured or excluded with a reason, and CI requires 95 % of its lines (TURN-12 conversations)", () => {
   const ours = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "packages", "agents"], {
     cwd: root,
     encoding: "utf8",
@@ -40,7 +40,7 @@ test("every file of the area is measured, or it is said why not; CI asks for 95 
   expect(JSON.parse(readFileSync(join(root, "package.json"), "utf8")).scripts.coverage).toBe("node script/coverage.mjs");
 });
 
-test("under 95 % it is not enough, however it is rounded; the worst are named", () => {
+test("less than 95 % fails, however it is rounded, and the worst files are named", () => {
   const few = verdict([count("a.ts", 9499, 10_000), count("b.ts", 0, 0)]);
   expect(few).toEqual({ isEnough: false, lines: ["coverage: 94.9 % of lines (95 % asked for)"] });
   const enough = verdict([count("good.ts", 99, 100), count("bad.ts", 1, 2), count("worse.ts", 0, 1)]);
@@ -53,7 +53,7 @@ test("under 95 % it is not enough, however it is rounded; the worst are named", 
   expect(() => verdict([count("types.ts", 0, 0)])).toThrow("no line was measured");
 });
 
-test("a line is run when one of its statements was, here or in a process that a test started", () => {
+test("a line counts as run if one of its statements ran, in a test or in a process that a test started", () => {
   const place = mkdtempSync(join(tmpdir(), "holdfast-coverage-"));
   try {
     const source =

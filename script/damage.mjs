@@ -63,7 +63,7 @@ The database counts as damaged if
 - sessions have run that it does not know; or
 - it is missing or empty, and the home shows traces of earlier use.
 
-Holdfast never deletes a damaged database, but moves it to \`damaged/<time>/\`. A missing log after a killed daemon is not damage by itself, because opening
+Holdfast never deletes a damaged database, but moves it to \`damaged/<time>/\`. A missing log after a killed daemon alone is not damage, because opening
 the database with sqlite3 merges and removes the log. It is a reason to check every value.
 
 The replacement is the first of these that is possible:
@@ -93,8 +93,8 @@ Holdfast takes a backup
 - before a schema change and before a restore;
 - on \`holdfast backup create\`.
 
-It keeps the newest three, the newest of each of the last six hours and seven days, the last two before a migration or a restore, and the last five
-requested ones: at most 4 GB together, but never fewer than two. It takes none that would leave less free space than the backup's own size. The backup before a
+It keeps the newest three, and the newest of each of the last six hours and seven days. It also keeps the last two before a migration or a restore, and the
+last five requested ones. All backups together have at most 4 GB, but Holdfast always keeps two. It takes none that would leave less free space than the backup's own size. The backup before a
 schema change needs 4 MB more than its size.
 
 \`holdfast backup restore NAME\` takes a backup first, sets the database aside, and begins a new epoch. Sessions that began since are rebuilt from their files.

@@ -40,7 +40,7 @@ test("the oldest Node that is new enough gets the CLI", () => {
   expect(startAs(`${MINIMUM_NODE}.0.0`)).toMatchObject({ status: 0, stdout: "the CLI\n", stderr: "" });
 });
 
-test("a command with its own bundle runs that bundle, and other words run the CLI", () => {
+test("a command with its own bundle runs that bundle, and all other commands run the CLI", () => {
   using entry = new Entry('console.log("the CLI", process.argv[2]);');
   entry.addCli("ls", 'console.log("the list");');
   expect(entry.run("ls").stdout).toBe("the list\n");

@@ -69,8 +69,8 @@ export function manPage({ sections, commands, errors, version, commonFlags, page
       "-H, --machine MACHINE",
       "Before the command: run it with the holdfast of that machine, through ssh(1). MACHINE is user@machine, a host of ~/.ssh/config, " +
         "ssh://user@machine:port, or a [machines.NAME] table of config.toml. Directories and files are those of that machine. If the connection " +
-        "breaks, attach, next, logs -f, events -f, wait, ls --watch, approvals watch and send --wait reconnect and continue. Exit status 255: the " +
-        "connection broke during another command.",
+        "breaks, attach, next, logs -f, events -f, wait, ls --watch, approvals watch and send --wait reconnect and continue. Exit status 43: the " +
+        "connection broke during another command; it is unknown whether the command was done.",
     ]),
     section("ENVIRONMENT"),
     ...ENVIRONMENT.flatMap(item),

@@ -11,6 +11,9 @@ import { root, say } from "./root.mjs";
 import { run } from "./run.mjs";
 import { ensure, node } from "./setup.mjs";
 
+/** The width of a line in openapi.json. */
+const LINE = 140;
+
 await ensure();
 // The contract is TypeScript, which only a newer Node reads as it is.
 if (Number.parseInt(process.versions.node, 10) < 24)
@@ -20,7 +23,7 @@ else await main(process.argv.includes("--check"));
 async function main(checking) {
   const { openapi } = await import("../packages/contract/src/openapi.ts");
   const { ERRORS } = await import("../packages/contract/src/errors.ts");
-  settle("openapi.json", `${JSON.stringify(openapi(), null, 2)}\n`, checking);
+  settle("openapi.json", `${printed(openapi())}\n`, checking);
   settle("docs/ERRORS.md", errorsPage(ERRORS), checking);
   settle("docs/DAMAGE.md", damagePage(), checking);
   const { LISTS, PROJECT_KEYS, settingsOf, USER_KEYS } = await import("../packages/daemon/src/configuration-schema.ts");
@@ -29,6 +32,21 @@ async function main(checking) {
   const { surfaceOf } = await import("./sdk-surface.mjs");
   const { referencePage } = await import("./sdk-text.mjs");
   settle("docs/reference/sdk.md", referencePage(...surfaceOf(["packages/sdk/src/index.ts"])), checking);
+}
+
+/** JSON with each object or list on one line if it fits: short to read and to diff. */
+function printed(value, indent = "", before = 0) {
+  const line = JSON.stringify(value);
+  if (typeof value !== "object" || value === null || indent.length + before + line.length <= LINE) return line;
+  const inner = `${indent} `;
+  const entries = Array.isArray(value)
+    ? value.map((each) => inner + printed(each, inner))
+    : Object.entries(value).map(([key, each]) => {
+        const name = `${JSON.stringify(key)}: `;
+        return inner + name + printed(each, inner, name.length);
+      });
+  const [open, close] = Array.isArray(value) ? "[]" : "{}";
+  return `${open}\n${entries.join(",\n")}\n${indent}${close}`;
 }
 
 function settle(name, wanted, checking) {

@@ -1,7 +1,7 @@
 export type AgentName = "claude" | "codex" | "gemini" | "opencode" | "qwen";
-/** What speaks the Agent Client Protocol for those that do not themselves. */
+/** Adapters for agents that do not speak the Agent Client Protocol themselves. */
 export type AdapterName = "claude-acp" | "codex-acp";
-/** What is tried with agents' tools. */
+/** A program that tests the agents' tools. */
 export type ProgramName = "mcp-inspector";
 export const AGENTS: Record<
   AgentName | AdapterName | ProgramName,

@@ -2,10 +2,11 @@
  * Suites of whole-product tests that take minutes and are not part of `npm test`; vitest.config.ts lists the files of each. Arguments
  * after the suite names (file filters, vitest options) select a part, without the requirements check.
  *
- *   npm run test:suites   all four in parallel
+ *   npm run test:suites   all five in parallel
+ *   npm run test:documentation   every shell block of README and guides, in bash and zsh
  *   npm run test:faults   damaged files, full disks, clock changes, upgrades under load, bad input
  *   npm run test:places   worktrees, other users, other machines, restores
- *   npm run test:terminals   attaching, typing, reading recordings, tmux itself, README and guides
+ *   npm run test:terminals   attaching, typing, reading recordings, tmux itself
  *   npm run test:together   groups, messages between sessions, MCP tools, the SDK and its examples
  */
 import path from "node:path";

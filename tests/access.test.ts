@@ -301,7 +301,7 @@ test("each run has its own token, kept only in its environment and invalid after
   await eventually(async () => (await home.ok(["logs", "again"])).includes(`session:${id}, driver`));
 });
 
-test("a killed daemon changes nothing for the sessions it served", async () => {
+test("sessions keep their token and its limits when the daemon is killed", async () => {
   await using home = new TestHome();
   await home.run(`while read -r line; do ${HOLDFAST} ls --json; done`, "--name", "asks");
   await home.run("exec sleep 1000", "--name", "other");

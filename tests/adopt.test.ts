@@ -181,14 +181,14 @@ test("an agent on an unreachable terminal is tracked until it ends, and then res
   expect(found).toMatchObject({ agent: "actor", socket: null, target: null, pane: null });
   const { session, missing } = await home.json<AdoptReply>(["adopt", "--pid", String(pid), "--name", "far"]);
   expect(session).toMatchObject({ host: "foreign", pid, status: "unknown", conversation: "conversation-4711" });
-  expect(missing.join("\n")).toContain("its terminal: only its user can reach it");
+  expect(missing.join("\n")).toContain("its terminal: Holdfast cannot reach it");
   for (const words of [
     ["screen", "far"],
     ["keys", "far", "x"],
     ["attach", "far", "--json"],
   ]) {
     const { code, stderr } = await home.cli(words);
-    expect({ code, stderr }, words.join(" ")).toMatchObject({ code: 6, stderr: expect.stringContaining("only its user can reach") });
+    expect({ code, stderr }, words.join(" ")).toMatchObject({ code: 6, stderr: expect.stringContaining("cannot reach its terminal") });
   }
   expect((await home.cli(["resume", "far"])).stderr).toContain("far is running");
   terminal.line("bye");

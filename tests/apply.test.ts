@@ -113,16 +113,16 @@ test("apply changes or reports differences from the file, and keeps the changes 
   expect(await names(home)).toEqual(["boss", "helper", "watch"]);
   const told = await home.ok(["apply", file]);
   expect(told).toContain('helper was started with prompt "say hello" (the file: "say bye"); that cannot be changed');
-  expect(told).toContain("lead is called boss now");
+  expect(told).toContain("lead is now named boss");
   expect(told).toContain("Nothing to change");
 
   await home.ok(["stop", "watch"]);
   expect(await home.ok(["apply", file])).toContain("watch has ended (stopped); start it again: holdfast resume watch, or apply --resume");
-  expect(await home.ok(["apply", file, "--resume"])).toContain("~ session watch goes on");
+  expect(await home.ok(["apply", file, "--resume"])).toContain("~ session watch is resumed");
   expect(await home.session("watch")).toMatchObject({ status: "working", runs: 2 });
 });
 
-test("--prune removes what the file no longer declares, after confirmation, and nothing made by others (NEW-15 together)", async () => {
+test("--prune removes sessions, groups and values that the file no longer declares, after confirmation, and nothing made by others (NEW-15 together)", async () => {
   await using home = new TestHome();
   const file = declare(home, TEAM);
   await home.ok(["apply", file]);
@@ -135,16 +135,16 @@ test("--prune removes what the file no longer declares, after confirmation, and 
     '[groups.team]\ncontext = { goal = "ship 1.0" }\n\n[sessions.helper]\nagent = "demo"\nchat = true\ngroup = "team"\nprompt = "say hello"\n',
   );
   expect(await home.ok(["apply", file, "--dry-run"])).toMatch(
-    /! not in the file any more: ports of team; session lead; session watch; group team\/research\. To take them away: --prune/,
+    /! no longer in the file: ports of team; session lead; session watch; group team\/research\. To remove them: --prune/,
   );
   expect((await home.cli(["apply", file, "--prune"])).stderr).toMatch(/confirmation needed; pass --yes\n.*--dry-run, then pass --yes/);
   expect(await names(home)).toEqual(["else", "helper", "lead", "mine", "watch"]);
 
   using terminal = openTerminal(home, { columns: 120, rows: 40 });
   await terminal.command(`cd ${home.root}; holdfast apply team.toml --prune`);
-  await terminal.shows(/- session watch \(working\), which is stopped[\s\S]*Remove these 4\? \[y\/N\]/);
+  await terminal.shows(/- session watch \(working\), stopped first[\s\S]*Remove these 4\? \[y\/N\]/);
   terminal.keys("n", "Enter");
-  await terminal.shows(/! not in the file any more: ports of team/);
+  await terminal.shows(/! no longer in the file: ports of team/);
   expect(await names(home)).toHaveLength(5);
   await terminal.command("clear; holdfast apply team.toml --prune");
   await terminal.shows("[y/N]");
@@ -227,12 +227,15 @@ test("apply and --dry-run find every refusal before anything changes", async () 
   const sleeps = (name: string, more: string) => `[sessions.${name}]\ncommand = ["sleep", "1000"]\n${more}\n`;
   const tree = (name: string, more: string) => sleeps(name, `cwd = ${JSON.stringify(project)}\n${more}`);
   const faults: [string, RegExp][] = [
-    [sleeps("a", 'group = "team"') + sleeps("b", 'group = "team"'), /team\.toml:1: team has room for 1, and there would be 2/],
+    [
+      sleeps("a", 'group = "team"') + sleeps("b", 'group = "team"'),
+      /team\.toml:1: the group team has a limit of 1, and would have 2 members/,
+    ],
     [tree("a", 'worktree = "no..name"'), /team\.toml:1: "no\.\.name" is not a valid branch name/],
     [tree("a", 'worktree = true\nbase = "nowhere"'), /team\.toml:1: there is no branch or commit "nowhere"/],
     [tree("a", 'worktree = "main"'), /team\.toml:1: the branch main is checked out in /],
-    [tree("a", 'worktree = "fix"') + tree("b", 'worktree = "fix"'), /team\.toml:5: a is to be on the branch fix, too/],
-    [tree("a", 'worktree = "fix"') + tree("b", 'worktree = "fix/more"'), /team\.toml:5: there can be no branch fix\/more beside fix/],
+    [tree("a", 'worktree = "fix"') + tree("b", 'worktree = "fix"'), /team\.toml:5: the session a uses the branch fix too/],
+    [tree("a", 'worktree = "fix"') + tree("b", 'worktree = "fix/more"'), /team\.toml:5: the branch fix\/more cannot exist beside fix/],
     [sleeps("a", 'cwd = "team.toml"'), /team\.toml:1: the directory \S+ is not a directory/],
     ['[sessions.a]\ncommand = ["./no-such-program"]\n', /team\.toml:1: cannot find the program/],
   ];
@@ -253,7 +256,9 @@ test("apply and --dry-run find every refusal before anything changes", async () 
   // The existing group has its own limit, and a member that the file does not declare.
   await home.ok(["run", "--name", "other", "--group", "team", "--", "sleep", "1000"]);
   const file = declare(home, `[groups.team]\nlimit = 2\n${sleeps("a", 'group = "team"')}${sleeps("b", 'group = "team"')}`);
-  expect((await home.cli(["apply", file])).stderr).toMatch(/team has room for 2, and there would be 3, with the 1 that are in it already/);
+  expect((await home.cli(["apply", file])).stderr).toMatch(
+    /the group team has a limit of 2, and would have 3 members, including its current 1/,
+  );
   expect(await names(home)).toEqual(["other"]);
   declare(home, `[groups.team]\nlimit = 3\n${sleeps("a", 'group = "team"')}${sleeps("b", 'group = "team"')}`);
   await home.ok(["apply", file]);
@@ -333,9 +338,7 @@ test("goals and budgets apply to existing groups and sessions; impossible change
   writeFileSync(other, foreign);
   const refused = await home.cli(["apply", other]);
   expect(refused.code).not.toBe(0);
-  expect(refused.stderr).toContain(
-    "other.toml:1: the session mine is there, and was not started by this file: prompt, env cannot be applied to it",
-  );
+  expect(refused.stderr).toContain("other.toml:1: this file did not start the session mine, so it cannot set its prompt, env");
   expect((await home.session("mine")).groups).toEqual([]);
   writeFileSync(other, foreign.replace(/prompt[\s\S]*/, "budget = { turns = 3 }\n"));
   await home.ok(["apply", other]);

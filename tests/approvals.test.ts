@@ -57,8 +57,7 @@ test("a permission request waits in the inbox, runs once allowed, and the audit 
   });
   expect(await home.session("fix")).toMatchObject({ status: "waiting", attention: { for: "approval", text: asked.text } });
   const shown = await home.ok(["approvals"]);
-  for (const part of [asked.id, "fix", "demo", "Bash: touch made.txt", "without an answer", "its own screen"])
-    expect(shown).toContain(part);
+  for (const part of [asked.id, "fix", "demo", "Bash: touch made.txt", "answer within", "its own screen"]) expect(shown).toContain(part);
   expect(await home.ok(["approvals", "show", "fix"])).toContain("command: touch made.txt");
   expect(existsSync(made(home))).toBe(false);
 
@@ -127,7 +126,7 @@ test("several approvals are listed oldest first, and answered together or one by
   await eventually(() => existsSync(path.join(home.root, "a")) && existsSync(path.join(home.root, "b")));
 });
 
-test("without an id the only open request is meant; several are listed with their commands", async () => {
+test("without an id, approvals commands use the only open request; several requests are listed with their commands", async () => {
   await using home = new TestHome();
   expect(await home.cli(["approvals", "allow"])).toMatchObject({ code: 3, stderr: expect.stringContaining("no request is open") });
   const first = await asking(home, { name: "one", command: "touch a" });
@@ -143,6 +142,9 @@ test("without an id the only open request is meant; several are listed with thei
   expect(stderr).toMatch(
     new RegExp(`one: Bash: touch a\n +holdfast approvals deny ${first.id}\n +two: Bash: touch b\n +holdfast approvals deny ${second.id}\n`),
   );
+  // The listed commands keep the given reason.
+  const { stderr: reasoned } = await home.cli(["approvals", "deny", "--reason", "not now"]);
+  expect(reasoned).toContain(`holdfast approvals deny ${first.id} --reason 'not now'\n`);
   await home.ok(["approvals", "deny", "one"]);
   expect(await home.json<Approval[]>(["approvals", "allow"])).toMatchObject([{ id: second.id, status: "allowed" }]);
   await home.ok(["spawn", "demo", "ask Which colour? | Red | Blue", "--name", "three", "--", "--fast"]);
@@ -230,7 +232,7 @@ test("an observer may not answer, and a session answers neither for itself nor f
   await eventually(() => existsSync(made(home)));
 });
 
-test("a session cannot approve by keys what it may not approve", async () => {
+test("a session cannot approve its child's request by keys or messages", async () => {
   await using home = new TestHome();
   const out = path.join(home.root, "out");
   const holdfast = path.join(import.meta.dirname, "../bin/holdfast");
@@ -248,7 +250,7 @@ test("a session cannot approve by keys what it may not approve", async () => {
   expect(existsSync(made(home))).toBe(false);
 });
 
-test("a user's own agent with an open approval takes input only with --force, and from no session", async () => {
+test("a user's own agent with an open approval takes input only with --force, and never from a session", async () => {
   await using home = new TestHome();
   const asks = "printf 'Go on? [y/n] '; read -r x; touch made.txt; cat";
   configure(home, `[agents.mine]\ncommand = ["sh", "-c", "${asks}"]\n[[agents.mine.screen]]\nline = "Go on"\nwaits = "approval"\n`);
@@ -266,12 +268,12 @@ test("a user's own agent with an open approval takes input only with --force, an
   await eventually(() => existsSync(made(home)));
 });
 
-test("a permission request is printed without effect on the terminal", async () => {
+test("control characters of a permission request do not reach the terminal", async () => {
   await using home = new TestHome();
   await asking(home, { command: "printf '\u001b]0;owned\u0007\u202egnp.exe' \u001b[2J" });
   for (const args of [["approvals"], ["approvals", "show", "fix"], ["audit"]]) {
     const text = await home.ok(args);
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: that there are none is what is tested
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the test checks that there are none
     expect(text).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f\u202e]/);
   }
   await home.ok(["approvals", "deny", "fix", "--reason", "\u001b[2Jno"]);
@@ -305,7 +307,7 @@ test("a watcher sees each approval and its outcome, across a daemon kill (BG-04 
 
 test("an approval known only from the screen is in the inbox, and is answered by keys", async () => {
   await using home = new TestHome();
-  // With its own hook the agent has none of Holdfast's.
+  // An agent with its own hook has none of Holdfast's hooks.
   const asked = await asking(home, { args: ["--hook", "true"] });
   expect(asked).toMatchObject({
     channel: "screen",

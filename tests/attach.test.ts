@@ -181,7 +181,7 @@ test("attach to an ended or unknown session, or without a terminal, is a clear e
   await home.ended("over");
   using terminal = openTerminal(home);
   await terminal.command("holdfast attach over; echo code=$?");
-  expect(await terminal.shows("code=6")).toContain("holdfast: over has ended (done)\n  read what it said: holdfast logs over\ncode=6");
+  expect(await terminal.shows("code=6")).toContain("holdfast: over has ended (done)\n  read its output: holdfast logs over\ncode=6");
   await terminal.command("holdfast attach nobody; echo code=$?");
   expect(await terminal.shows("code=3")).toContain('no session has the name, id or id prefix "nobody"');
 
@@ -191,7 +191,7 @@ test("attach to an ended or unknown session, or without a terminal, is a clear e
     stdout: "",
     stderr: "holdfast: attach needs a terminal\n  read the output: holdfast logs runs\n",
   });
-  expect((await home.cli(["attach"])).stderr).toBe("holdfast: name a session\n  usage: holdfast attach NAME\n");
+  expect((await home.cli(["attach"])).stderr).toBe("holdfast: expected a session\n  usage: holdfast attach NAME\n");
   expect((await home.cli(["attach", "runs", "over"])).stderr).toBe("holdfast: expected one session\n  usage: holdfast attach NAME\n");
 });
 

@@ -43,7 +43,7 @@ test("unknown commands, flags and arguments are refused with the valid ones", as
       says: "expected a session and one text\n  quote the text: holdfast send fix 'hello world'",
     },
     { args: ["send", "fix", "hello", "--timeout", "5s"], code: 2, says: "--timeout has no effect without --wait\n  add --wait" },
-    { args: ["send", "fix", "hello", "--wait", "--no-wait"], code: 2, says: "--wait or --no-wait, not both" },
+    { args: ["send", "fix", "hello", "--wait", "--no-wait"], code: 2, says: "--wait and --no-wait cannot be used together" },
     {
       args: ["send", "fix", "hello", "--force", "--expires", "5s"],
       code: 2,
@@ -71,15 +71,15 @@ test("unknown commands, flags and arguments are refused with the valid ones", as
       says: 'events takes no arguments, got "build"\n  events of one session: holdfast events --session build',
     },
     { args: ["down", "build"], code: 2, says: 'down takes no arguments, got "build"\n  stop one session: holdfast stop build' },
-    { args: ["run"], code: 2, says: "name a command to run\n  for example: holdfast run -- npm test" },
-    { args: ["run", "--"], code: 2, says: "name a command to run\n  for example: holdfast run -- npm test" },
-    { args: ["spawn"], code: 2, says: "name an agent\n  for example: holdfast spawn demo; holdfast agents lists them" },
+    { args: ["run"], code: 2, says: "expected a command after --\n  for example: holdfast run -- npm test" },
+    { args: ["run", "--"], code: 2, says: "expected a command after --\n  for example: holdfast run -- npm test" },
+    { args: ["spawn"], code: 2, says: "expected an agent\n  for example: holdfast spawn demo; list agents: holdfast agents" },
     {
       args: ["spawn", "demo", "fix", "it"],
       code: 2,
       says: "the prompt is more than one argument\n  quote it: holdfast spawn demo 'fix it'",
     },
-    { args: ["completion"], code: 2, says: "name a shell\n  choose from: bash, zsh, fish\n  for example: holdfast completion bash" },
+    { args: ["completion"], code: 2, says: "expected a shell\n  choose from: bash, zsh, fish\n  for example: holdfast completion bash" },
   ]);
   await expectNothingRecorded(home);
 });
@@ -105,7 +105,7 @@ test("an unknown agent and a missing program are refused before anything is reco
     {
       args: ["spawn", "codex", "--env", "PATH=/nowhere"],
       code: 7,
-      says: 'Codex CLI is not installed: there is no program "codex" on the PATH\n  install it, or use a shell that finds it; holdfast agents lists the installed agents',
+      says: 'Codex CLI is not installed: there is no program "codex" on the PATH\n  install it: npm install -g @openai/codex; holdfast agents lists the installed agents',
     },
     {
       args: ["run", "--env", "PATH=/nowhere:/neither", "--", "sh"],
@@ -324,5 +324,8 @@ test("an installed agent without its conversation adapter is not reported as mis
   expect(stderr).toContain('Claude Code is installed, but its adapter "claude-agent-acp" is not on the PATH');
   expect(stderr).toContain("npm install -g @agentclientprotocol/claude-agent-acp");
   const neither = await home.cli(["spawn", "claude", "--chat", "--name", "x"], { env: { PATH: "/usr/bin:/bin" } });
-  expect(neither.stderr).toContain("Claude Code is not installed");
+  expect(neither.stderr).toContain('Claude Code is not installed: there is no program "claude" on the PATH');
+  expect(neither.stderr).toContain(
+    "install it: npm install -g @anthropic-ai/claude-code && npm install -g @agentclientprotocol/claude-agent-acp;",
+  );
 });

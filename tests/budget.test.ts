@@ -126,7 +126,7 @@ test("a conversation obeys its budget like a terminal agent: its turn is cancell
   expect(ends.map((line) => (JSON.parse(line) as AnyEvent).data.reason)).toEqual(["cancelled"]);
 });
 
-test("a token or cost limit acts within a conversation's turn, which reports it, and reports when it is near (mend 15)", async () => {
+test("a token or cost limit cancels a conversation's running turn; the transcript shows the limit and the earlier warning (mend 15)", async () => {
   await using home = new TestHome();
   const go = path.join(home.root, "go");
   await home.ok([
@@ -159,7 +159,7 @@ test("a token or cost limit acts within a conversation's turn, which reports it,
   const [cost, tokens] = [await stopped(home, "cost"), await stopped(home, "tokens")];
   expect(cost.budget?.exceeded).toMatchObject({ limit: "cost", used: 1.02, allowed: 1 });
   expect(tokens.budget?.exceeded).toMatchObject({ limit: "tokens", allowed: 1000 });
-  // Usage counts, whatever became of the turn.
+  // Usage counts even if the turn was cancelled.
   expect([cost.spent?.cost, tokens.spent?.input]).toEqual([1.02, 1100]);
   const said = await home.ok(["transcript", "cost"]);
   expect(said).toMatch(/budget: cost limit \$1\.00 reached \(\$1\.02 used\)\n.*the turn ended: cancelled/);

@@ -1,5 +1,5 @@
 /** chat as a person uses it: a real terminal, real keys, the demo agent in a conversation. */
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Session } from "@holdfast/contract";
 import { describe, expect, test } from "vitest";
@@ -81,7 +81,7 @@ test("an agent's answer is drawn as it arrives, and cannot affect the terminal",
   terminal.line("say # Title **bold** `code`");
   await terminal.shows(/^Title bold code$/m);
   const painted = terminal.tmux("capture-pane", "-p", "-e", "-t", "terminal");
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is the style
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: matches the style sequences
   expect(painted).toMatch(/\x1b\[[\d;]*4mTitle bold/);
   await atRest(home, "talk");
   terminal.keys("C-d");
@@ -430,7 +430,7 @@ describe("one turn for scripts", () => {
   });
 });
 
-test("spawn -i equals chat; a terminal session is no conversation; a conversation without a message leaves nothing behind", async () => {
+test("spawn -i works like chat; chat refuses a terminal session; a conversation with neither a chosen name nor a message leaves nothing behind", async () => {
   await using home = new TestHome();
   using terminal = await chat(home, "holdfast spawn -i demo --name talk --prompt 'say hello'");
   await terminal.shows(/^› say hello\nhello$/m);
@@ -452,10 +452,17 @@ test("spawn -i equals chat; a terminal session is no conversation; a conversatio
   await terminal.command("clear; TERM=dumb holdfast chat demo");
   await terminal.shows(/chat cannot draw on this terminal.*\n.*-p TEXT/);
   await terminal.command("clear; holdfast chat demo --session empty");
-  await terminal.shows(PROMPT);
+  await terminal.shows(/^empty: demo in /m);
   terminal.keys("C-d");
-  await eventually(async () => !(await home.json<Session[]>(["ls", "--all"])).some(({ name }) => name === "empty"));
-  expect(existsSync(path.join(home.path, "sessions"))).toBe(true);
+  await terminal.shows("empty keeps running");
+  const names = async () => (await home.json<Session[]>(["ls", "--all"])).map(({ name }) => name).sort();
+  const before = await names();
+  expect(before).toContain("empty");
+  await terminal.command("clear; holdfast chat demo");
+  await terminal.shows(/^\S+: demo in /m);
+  expect((await names()).length).toBe(before.length + 1);
+  terminal.keys("C-d");
+  await eventually(async () => (await names()).join() === before.join());
 });
 
 test("chat offers to install a missing adapter on a terminal and continues; a script gets the command", async () => {

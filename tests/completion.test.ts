@@ -1,4 +1,4 @@
-/** Shell completion. bash really runs; the zsh and fish scripts are checked for the same request. */
+/** Shell completion. bash and zsh really run; the fish script is checked for the same request. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import path from "node:path";
@@ -95,7 +95,47 @@ test("open approvals and queued messages are completed by id", async () => {
   expect(await offered("approvals", "allow", "")).toEqual([approval?.id]);
 });
 
+/** A shell that waits for a key, in a terminal. */
+async function shellIn(home: TestHome, shell: string, prepare: string) {
+  const terminal = openTerminal(home, { columns: 100 });
+  terminal.line(`exec ${shell}`);
+  terminal.line(`PS1='ready> '; ${prepare}; clear`);
+  await terminal.shows(/^ready>$/m);
+  return terminal;
+}
+
+test.each([
+  [
+    "bash",
+    "bash --norc --noprofile",
+    'eval "$(holdfast completion bash)"',
+    /build +\(working · sleep 1000\)\s+fix-2 +\(idle .* · say it: \[a\] \*\)/,
+  ],
+  [
+    "zsh",
+    "zsh -f",
+    'autoload -U compinit; compinit -u -D; eval "$(holdfast completion zsh)"',
+    /build +-- working · sleep 1000\nfix-2 +-- idle .* · say it: \[a\] \*/,
+  ],
+])("Tab shows the status of sessions and what commands and flags do, in %s", async (_, shell, prepare, sessions) => {
+  await using home = new TestHome();
+  await home.run("exec sleep 1000", "--name", "build", "--objective", "sleep 1000");
+  await home.ok(["spawn", "demo", "--name", "fix-2", "say it: [a] *"]);
+  await home.until("fix-2", ({ status }) => status === "idle");
+  using terminal = await shellIn(home, shell, prepare);
+  const offers = async (line: string, shown: RegExp) => {
+    terminal.tmux("send-keys", "-t", "terminal", "-l", line);
+    terminal.keys("Tab", "Tab");
+    await terminal.shows(shown);
+    terminal.keys("C-u", "C-l");
+    await terminal.shows(/^ready>$/m);
+  };
+  await offers("holdfast stop ", sessions);
+  await offers("holdfast sta", /start .*start a session that was created/);
+  await offers("holdfast ls --w", /--watch .*keep running and show changes/);
+});
+
 test("the zsh and fish scripts ask the program itself, like the bash script", async () => {
   await using home = new TestHome();
-  for (const shell of ["zsh", "fish"]) expect(await home.ok(["completion", shell])).toContain(" __complete ");
+  for (const shell of ["zsh", "fish"]) expect(await home.ok(["completion", shell])).toContain(" __complete --described ");
 });

@@ -1,4 +1,16 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import path from "node:path";
 import type { ConfigurationProblem, ConfiguredValue } from "@holdfast/contract/configured";
 import { expect, test } from "vitest";
@@ -54,7 +66,7 @@ test("config set keeps comments, writes a private file, follows a link and valid
 
   const elsewhere = path.join(home.root, "dotfiles.toml");
   writeFileSync(elsewhere, '# mine\ndetach_key = "F12" # easier\n\n# old ones\n[prune]\nage = "7d" # a week\n');
-  (await import("node:fs")).rmSync(file);
+  rmSync(file);
   symlinkSync(elsewhere, file);
   await home.ok(["config", "set", "keep_awake", "true"], options);
   await home.ok(["config", "set", "prune.age", "9d"], options);
@@ -87,7 +99,7 @@ test("config set --project writes the project's file at the top of its repositor
   await home.ok(["config", "set", "workspace.ports", "20", "--project"], { ...options, cwd: below });
   expect(readFileSync(path.join(repository.path, ".holdfast/config.toml"), "utf8")).toBe("[workspace]\nports = 20\n");
   expect((await home.cli(["config", "set", "prune.age", "7d", "--project"], { ...options, cwd: below })).stderr).toContain(
-    "leave out --project",
+    "omit --project",
   );
 });
 
@@ -138,4 +150,94 @@ test("config edit replaces the file only with a valid text, and keeps the old on
   expect(read()).toBe("keep_awake = true\n");
   const copy = /your text is in (.*)\n/.exec(refused.stderr)?.[1] ?? "";
   expect(readFileSync(copy, "utf8")).toBe("keep_awake = 3\n");
+});
+
+test("a session cannot change the user's configuration, and can change its project's", async () => {
+  await using home = new TestHome();
+  const repository = new TestRepository(home);
+  const { file, options, read } = own(home);
+  put(file, "keep_awake = true\n");
+  const inside = { cwd: repository.path, env: { ...options.env, HOLDFAST_RUN: "k3v7q2m4xa-1", VISUAL: "", EDITOR: "printf '' >" } };
+  for (const words of [["set", "agents.mine.command", '["x"]'], ["set", "approvals.parents", "true"], ["edit"]])
+    expect(await home.cli(["config", ...words], inside)).toMatchObject({ stdout: "", stderr: expect.stringContaining("a session cannot") });
+  expect(read()).toBe("keep_awake = true\n");
+  await home.ok(["config", "set", "workspace.ports", "20", "--project"], inside);
+  await home.ok(["config", "set", "prune.age", "7d"], { ...inside, env: { ...inside.env, HOLDFAST_AS: "owner" } });
+});
+
+test("parallel changes of different settings are all kept", async () => {
+  await using home = new TestHome();
+  const { file, options, read } = own(home);
+  const names = ["a", "b", "c", "d", "e", "f"];
+  put(`${file}.lock`, "");
+  // Left by a process that was killed.
+  utimesSync(`${file}.lock`, 0, 0);
+  await Promise.all(names.map((name) => home.ok(["config", "set", `agents.${name}.command`, '["x"]'], options)));
+  expect(names.filter((name) => read().includes(`[agents.${name}]`))).toEqual(names);
+  expect(readdirSync(path.dirname(file))).toEqual(["config.toml"]);
+});
+
+test("config set writes through a link to a file that does not exist yet, and keeps the mode of one that does", async () => {
+  await using home = new TestHome();
+  const { file, options } = own(home);
+  const elsewhere = path.join(home.root, "dotfiles/holdfast.toml");
+  mkdirSync(path.dirname(file), { recursive: true });
+  symlinkSync(elsewhere, file);
+  await home.ok(["config", "set", "keep_awake", "true"], options);
+  chmodSync(elsewhere, 0o666);
+  await home.ok(["config", "set", "keep_awake", "false"], options);
+  expect(readFileSync(elsewhere, "utf8")).toBe("keep_awake = false\n");
+  expect([statSync(elsewhere).mode & 0o777, lstatSync(file).isSymbolicLink()]).toEqual([0o666, true]);
+});
+
+test("a project's file is not written through a link out of the project, and a pipe in its place is refused", async () => {
+  await using home = new TestHome();
+  const repository = new TestRepository(home);
+  const { options } = own(home);
+  const here = { ...options, cwd: repository.path };
+  const outside = path.join(home.root, "outside");
+  const link = path.join(repository.path, ".holdfast");
+  const refused = { code: expect.any(Number), stdout: "", stderr: expect.stringContaining("is a link out of the project") };
+  put(path.join(outside, "config.toml"), "");
+  symlinkSync(outside, link);
+  expect(await home.cli(["config", "set", "workspace.ports", "20", "--project"], here)).toMatchObject(refused);
+  expect(await home.cli(["config", "edit", "--project"], { ...here, env: { ...here.env, VISUAL: "true" } })).toMatchObject(refused);
+  rmSync(link);
+  mkdirSync(link);
+  symlinkSync(path.join(outside, "config.toml"), path.join(link, "config.toml"));
+  expect(await home.cli(["config", "set", "workspace.ports", "20", "--project"], here)).toMatchObject(refused);
+  expect([readdirSync(outside), readFileSync(path.join(outside, "config.toml"), "utf8")]).toEqual([["config.toml"], ""]);
+  rmSync(path.join(link, "config.toml"));
+  execFileSync("mkfifo", [path.join(link, "config.toml")]);
+  expect((await home.cli(["config", "show"], here)).stderr).toContain("it is not a regular file");
+});
+
+test("an editor that removes its copy changes nothing", async () => {
+  await using home = new TestHome();
+  const { file, options, read } = own(home);
+  put(file, "keep_awake = true\n");
+  const { code, stderr } = await home.cli(["config", "edit"], { env: { ...options.env, VISUAL: "rm" } });
+  expect([code, stderr]).toEqual([2, expect.stringContaining("the editor removed its copy")]);
+  expect(read()).toBe("keep_awake = true\n");
+});
+
+test("no value leaves its text: quotes, line breaks and control characters are kept and shown harmlessly", async () => {
+  await using home = new TestHome();
+  const { options, read } = own(home);
+  await home.ok(["config", "set", "agents.mine.command", '["x"]'], options);
+  for (const value of [
+    'a"\n[approvals]\nparents = false',
+    "\u001b]0;title\u0007",
+    '"""',
+    "'''",
+    "a\\nb",
+    "\u202e",
+    "1\nkeep_awake = true",
+  ]) {
+    await home.ok(["config", "set", "agents.mine.description", value], options);
+    const got = await home.json<ConfiguredValue>(["config", "get", "agents.mine.description"], options);
+    expect(got.value).toBe(value);
+    expect((await home.ok(["config", "get", "agents.mine.description"], options)).trimEnd()).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    expect(read()).not.toMatch(/^(\[approvals\]|keep_awake)/m);
+  }
 });

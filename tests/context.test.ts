@@ -126,7 +126,7 @@ test("a first message keeps its pointer when the daemon dies before delivery", a
   expect(await agents.with("after the death")).toMatch(POINTER);
 });
 
-test("people read, write and export it with the CLI", async () => {
+test("people read, write and export the Working Context with the CLI", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);
   const cwd = repository.path;

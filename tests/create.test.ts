@@ -71,7 +71,7 @@ test("a created command keeps its workspace, and is removed without ever having 
   await home.ok(["create", "--name", "never", "--", "true"]);
   await home.ok(["rm", "never"]);
   expect((await home.json<Session[]>(["ls", "--all"])).map(({ name }) => name)).toEqual(["job"]);
-  expect(await home.cli(["create", "--name", "none"])).toMatchObject({ code: 2, stderr: expect.stringContaining("name an agent") });
+  expect(await home.cli(["create", "--name", "none"])).toMatchObject({ code: 2, stderr: expect.stringContaining("expected an agent") });
 });
 
 test("a created session is rebuilt from its files when the journal is lost (CAVE-10 mend)", async () => {

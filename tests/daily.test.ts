@@ -72,3 +72,13 @@ test("a - on a terminal announces that it reads until Ctrl+D", async () => {
   await terminal.shows("demo is running");
   expect(await home.session("demo")).toMatchObject({ objective: "say hello" });
 });
+
+test("send --wait says on a terminal that the agent waits for permission", async () => {
+  await using home = new TestHome();
+  await home.ok(["spawn", "demo", "--name", "fix"]);
+  using terminal = openTerminal(home, { columns: 120, rows: 40 });
+  await terminal.command("holdfast send fix 'tool shell pwd' --wait");
+  await terminal.shows("fix waits for approval: Bash: pwd; answer it: holdfast approvals");
+  await home.ok(["approvals", "allow", "fix"]);
+  await terminal.shows("The tool answered");
+});

@@ -69,10 +69,10 @@ function wholeOf(recording: Recording): string {
 cells(
   "cut",
   {
-    missing: "the names of the segments tell where the recording begins",
-    empty: "the names of the segments tell where the recording begins",
-    torn: "the names of the segments tell where the recording begins",
-    garbage: "the names of the segments tell where the recording begins",
+    missing: "the names of the segments show where the recording begins",
+    empty: "the names of the segments show where the recording begins",
+    torn: "the names of the segments show where the recording begins",
+    garbage: "the names of the segments show where the recording begins",
   },
   (_how, hurt) => {
     const made = directory();

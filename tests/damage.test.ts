@@ -173,8 +173,7 @@ cells(
 cells(
   "stop",
   {
-    missing:
-      "the journal knows that the run was stopped; if the journal is lost too, the run counts as ended by itself, and no other follows",
+    missing: "the journal knows that the run was stopped; if the journal is lost too, the run counts as failed, and no other follows",
     empty: "the run was stopped: the presence of the file is enough",
     torn: "the run was stopped: the presence of the file is enough",
     garbage: "the run was stopped: the presence of the file is enough",

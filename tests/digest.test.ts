@@ -304,7 +304,7 @@ test("an agent's text cannot affect the reader's terminal", async () => {
   expect(readFileSync(raw, "utf8")).toContain("\u202e");
 });
 
-test("--again prints in full what the digest shortened, and attach names what it left out (SYM-07 resume)", async () => {
+test("--again repeats the last news in full, and attach counts the lines that it omits (SYM-07 resume)", async () => {
   await using home = new TestHome();
   await demo(home, "api");
   await lookedBy(home, "digest api", "demo");

@@ -9,7 +9,7 @@ async function levels(home: TestHome, ...flags: string[]): Promise<Record<string
   return Object.fromEntries((JSON.parse(stdout) as Finding[]).map(({ id, level, fixed }) => [id, fixed ? "fixed" : level]));
 }
 
-test("a healthy home has no problem, and doctor names what stop cannot find (CAVE-06 hosts)", async () => {
+test("a healthy home has no problem, and doctor names the kind of process that stop cannot find (CAVE-06 hosts)", async () => {
   await using home = new TestHome();
   const { code, stdout } = await home.cli(["doctor"]);
   expect(code).toBe(0);
@@ -190,6 +190,6 @@ test("doctor names each agent's missing parts and the command that fixes them; a
   expect(of("agent-gemini")).toMatchObject({ level: "warning", what: expect.stringContaining("did not answer") });
   expect(of("agents-missing")).toMatchObject({ level: "note", remedy: expect.stringContaining("npm install -g @qwen-code/qwen-code") });
   const began = performance.now();
-  expect(await home.ok(["agents"], options)).toMatch(/^gemini +did not answer .*gemini$/m);
-  expect(performance.now() - began).toBeLessThan(25_000);
+  expect(await home.ok(["agents"], options)).toMatch(/^gemini +no answer yet .*gemini$/m);
+  expect(performance.now() - began).toBeLessThan(9_000);
 });

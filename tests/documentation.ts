@@ -49,7 +49,7 @@ const PATIENCE_MS = 150_000;
 const MARK = "\x1b]777;";
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the shell prints them
 const PROMPT = /\x1b\]777;(\w+)\x07/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: what a terminal does not show
+// biome-ignore lint/suspicious/noControlCharactersInRegex: sequences that a terminal does not show
 const INVISIBLE = /\x1b\][^\x07\x1b]*(\x07|\x1b\\)|\x1b[[?][0-9;?]*[ -/]*[@-~]|\x1b[()=>][0B]?|\r/g;
 const SET_UP = {
   bash: `IGNOREEOF=9; PS1=; PS2='${MARK.replace("\x1b", "\\e")}more\\a'; PROMPT_COMMAND='printf "\\033]777;%s\\007" "$?"'`,

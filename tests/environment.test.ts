@@ -37,7 +37,7 @@ test("values of any content reach the program unchanged", async () => {
   const values = {
     NEWLINES: "one\ntwo\n\nthree\n",
     QUOTES: `it's "quoted" \`and\` \\back\\slashed\\`,
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is meant for a shell.
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a shell must not expand it
     EXPANSIONS: "$HOME ${PATH} $(touch /nowhere) #{pid} %H *",
     UNICODE: "grüße 日本語 🐚 e\u0301",
     CONTROL: "\x01\x1b[31m\ttab\rreturn\x7f",

@@ -234,7 +234,7 @@ test("--json reports the written file; impossible exports are refused", async ()
       args: ["export", "one", "--text", "a", "--html", "b"],
       says: "expected one format and its file\n  --asciicast FILE, --text FILE or --html FILE",
     },
-    { args: ["export", "--text", "-"], says: "name a session\n  usage: holdfast export NAME --asciicast FILE" },
+    { args: ["export", "--text", "-"], says: "expected a session\n  usage: holdfast export NAME --asciicast FILE" },
     { args: ["export", "one", "--text", "-", "--run", "2"], says: "one has no run 2\n  it has runs 1 to 1" },
   ];
   for (const { args, says } of refusals) {

@@ -91,7 +91,7 @@ test("a daemon killed during starts leaves no unrecorded program and no record o
     if (lives(pid)) process.kill(pid, "SIGKILL");
     for (const { code, stdout, stderr } of await Promise.all(starts)) {
       if (code === 0) told.push(stdout.trim());
-      else expect({ code, stderr }).toEqual({ code: 10, stderr: expect.stringContaining("the daemon ended before it answered") });
+      else expect({ code, stderr }, stderr).toEqual({ code: 10, stderr: expect.stringContaining("the daemon ended before it answered") });
     }
   }
 

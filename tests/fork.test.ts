@@ -132,7 +132,7 @@ test("a fork of a session in a repository's own directory gets its checkout and 
   expect((await home.cli(["fork", "api", "--checkpoint", "1"])).stderr).toContain("has no checkpoints");
 });
 
-test("fork reports what it does not copy", async () => {
+test("fork reports a nested repository, which it does not copy", async () => {
   await using home = new TestHome();
   const app = new TestRepository(home);
   const api = await told(home, "api", app.path, "--worktree");

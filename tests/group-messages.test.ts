@@ -104,7 +104,7 @@ test("a message to the coordinator is one message; after its end the next one go
   expect((await readAs(home, "second")).at(-1)).toMatchObject({ role: "coordinator", text: "and you?", words: "and you?" });
 });
 
-test("mail to a coordinator follows the role, once; the log shows messages between peers; send_message waits (mend 22)", async () => {
+test("a message to a coordinator follows the role, once; the log shows messages between peers; send_message waits (mend 22)", async () => {
   await using home = new TestHome();
   await team(home, "team", "first", "second");
   const said = await home.json<GroupMessage>(["send", "--coordinator", "team", "how far are you?"]);

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { openTerminal } from "./attached.ts";
 import { ROOT, TestHome } from "./home.ts";
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: that there are none is what is tested
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the test checks that there are none
 const ESCAPE = /\x1b/;
 
 /** The commands that `holdfast --help` lists. */

@@ -11,12 +11,12 @@ import { expect, test } from "vitest";
 import { attachTerminal } from "./attached.ts";
 import { HOLDFAST, TestHome } from "./home.ts";
 
-/** The keys of issue 2, then later ones. */
+/** The first documented keys, then later ones. */
 const ASKED_FOR =
   "id name kind agent role objective status host cwd pid createdAt startedAt endedAt durationMs lastActivityAt outputPath exit runs";
 const SESSION_KEYS = [
   ...ASKED_FOR.split(" "),
-  ..."command owner cause restart restartAt usage spent spentWithChildren budget failure memoryLimitBytes memoryLimitBy idleMs recordingLimitBytes recordingCutBytes viewedAt parent statusAt statusForMs turn attention background hung turns promptedRun tasksCompleted progress conversation restartGivenUp conversations workspace attachments handover forkedFrom groups".split(
+  ..."firstPrompt command owner cause restart restartAt usage spent spentWithChildren budget failure memoryLimitBytes memoryLimitBy idleMs recordingLimitBytes recordingCutBytes viewedAt parent statusAt statusForMs turn attention background hung turns promptedRun tasksCompleted progress conversation restartGivenUp conversations workspace attachments handover forkedFrom groups".split(
     " ",
   ),
 ].sort();
@@ -102,6 +102,7 @@ test("run --json prints the running session", async () => {
     hung: false,
     turns: 0,
     promptedRun: null,
+    firstPrompt: null,
     tasksCompleted: 0,
     progress: null,
     conversation: null,

@@ -114,7 +114,7 @@ test("logs -f prints output until the session ends", async () => {
 test.each([
   { what: "text", flags: [] },
   { what: "bytes", flags: ["--raw"] },
-])("logs -f survives kill -9 of the daemon: not a line of $what is lost or doubled", async ({ flags }) => {
+])("logs -f survives kill -9 of the daemon: no line of $what is lost or repeated", async ({ flags }) => {
   await using home = new TestHome();
   await home.run("i=0; while [ $i -lt 600 ]; do echo line $i; i=$((i + 1)); sleep 0.005; done", "--name", "counts");
   const follower = new Output(home.start(["logs", "-f", "counts", ...flags]));
@@ -176,7 +176,7 @@ test("logs refuses invalid arguments", async () => {
   await using home = new TestHome();
   await home.run("exit 0", "--name", "one");
   const refusals = [
-    { args: ["logs"], says: "name a session\n  usage: holdfast logs NAME" },
+    { args: ["logs"], says: "expected a session\n  usage: holdfast logs NAME" },
     { args: ["logs", "one", "two"], says: "expected one session\n  usage: holdfast logs NAME" },
     { args: ["logs", "one", "--tail", "many"], says: '--tail takes a whole number, not "many"' },
     { args: ["logs", "one", "--tail=-1"], says: '--tail takes a whole number, not "-1"' },

@@ -194,7 +194,7 @@ test("an expired message is delivered to nobody, even after kills", async () => 
   expect(await home.ok(["transcript", "busy"])).not.toContain("late");
 });
 
-test("ls tells a person that messages wait, and a program how many", async () => {
+test("the session list reports the number of unread messages to its caller", async () => {
   await using home = new TestHome();
   await home.run("exec sleep 1000", "--name", "worker");
   using worker = await clientAs(home, "worker");

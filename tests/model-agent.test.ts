@@ -237,7 +237,7 @@ test("a permanent approval is not asked again: for all edits, and for each comma
   expect(readFileSync(join(cwd, "b"), "utf8")).toBe("2");
 });
 
-test("depending on its mode it asks about everything, about commands, or about nothing", async () => {
+test("depending on its mode the agent asks about everything, about commands, or about nothing", async () => {
   const { talk } = await begin();
   const set = (modeId: string) => talk.connection.agent.request("session/set_mode", { sessionId: talk.id, modeId });
   talk.answer = allow("refuse");

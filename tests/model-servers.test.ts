@@ -213,14 +213,18 @@ test.each([
     has: ["mcp__tides__write", "mcp__tides__erase", "mcp__tides__refuse", "mcp__tides__die"],
   },
   { tools: null, roleTools: ["Bash", "*_file"], has: ["read_file", "edit_file", "write_file", "run_command"], isStarted: false },
+  { tools: ["*_file", "mcp__tides__echo"], roleDenied: ["Write", "Edit(src/*)", "mcp__tides"], has: ["read_file"] },
   { tools: [], has: [], isStarted: false },
-])("of the tools $tools and $roleTools in a role the model has those that both name: $has", async ({ has, isStarted = true, ...order }) => {
-  const { talk, model, noted } = await begin({ order });
-  await talk.prompt("say hello");
-  expect(model.asked[0]?.tools).toEqual(has);
-  expect(noted().includes("started")).toBe(isStarted);
-  expect(talk.notices).toEqual([]);
-});
+])(
+  "with the tools $tools and the role's tools $roleTools the model gets the tools that both name and the role does not deny: $has",
+  async ({ has, isStarted = true, ...order }) => {
+    const { talk, model, noted } = await begin({ order });
+    await talk.prompt("say hello");
+    expect(model.asked[0]?.tools).toEqual(has);
+    expect(noted().includes("started")).toBe(isStarted);
+    expect(talk.notices).toEqual([]);
+  },
+);
 
 test("an unknown tool name is reported, even one that other agents know", async () => {
   const { talk } = await begin({ order: { roleTools: ["Read", "Bash(git log:*)", "mcp__tides__echo", "mcp__tickets__find"] } });

@@ -9,13 +9,13 @@ import { eventually, TestHome } from "./home.ts";
 test.each([
   ["spaces and quotes", `my "home" isn't  plain`],
   ["unicode", "grüße-日本語-🐚"],
-  ["what tmux would expand", "#{session_name} #(touch expanded) %H %Y #S ~"],
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is meant for a shell.
-  ["what a shell would expand", "$HOME ${PATH} `touch expanded` $(touch expanded) \\n ; & | < > !"],
-  ["what a glob would match", "[ab]* ?{x,y}"],
+  ["characters that tmux expands", "#{session_name} #(touch expanded) %H %Y #S ~"],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a shell must not expand it
+  ["characters that a shell expands", "$HOME ${PATH} `touch expanded` $(touch expanded) \\n ; & | < > !"],
+  ["glob characters", "[ab]* ?{x,y}"],
   ["a leading dash and an equals sign", "-rf=x:y,z"],
   ["a path too deep for a socket", path.join(...Array.from({ length: 12 }, (_, i) => `${i}-a-rather-long-name-of-a-directory`))],
-])("a whole life in a home with %s in its path", async (_, name) => {
+])("a session runs from start to stop in a home with %s in its path", async (_, name) => {
   await using home = new TestHome(name);
   const { id, pid } = await home.run("echo $$ begins; trap 'echo ends; exit 4' TERM; while :; do read -r line; done", "--name", "worker");
   expect(await home.json<DaemonStatus>(["status"])).toMatchObject({ home: home.path });

@@ -45,7 +45,7 @@ test("short output, --no-pager, cat and pipes open no pager", async () => {
   await ends(`${PAGED} logs short`, /^hi$/m);
   await ends(`${PAGED} logs long --no-pager`, /^500$/m);
   await ends(`${PAGED} --no-pager logs long`, /^500$/m);
-  await ends(`${PAGED} --help --no-pager`, /holdfast run -- npm test/);
+  await ends(`${PAGED} --help --no-pager`, /set HOLDFAST_PAGER=cat/);
   await ends("HOLDFAST_PAGER=cat holdfast logs long", /^500$/m);
   await ends("HOLDFAST_PAGER= PAGER=less holdfast logs long", /^500$/m);
   await ends("env -u HOLDFAST_PAGER PAGER=cat holdfast logs long", /^500$/m);

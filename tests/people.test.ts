@@ -162,7 +162,7 @@ describe.each(HOSTS)("on the %s host", (host) => {
     await home.ok(["send", "chat", "meanwhile"]);
     expect(await mine.shows("got meanwhile")).toContain("token:ada requests control");
     expect(await home.ok(["control", "give", "chat"])).toContain("chat: token:ada drives");
-    await mine.shows("token:ada drives now; you look on; to ask for control: holdfast control request chat");
+    await mine.shows("token:ada drives now; you are watching; to ask for control: holdfast control request chat");
     await hers.shows("you drive now");
     await hers.shows(host === "tmux" ? "17 70" : "18 70");
     hers.line("hers");

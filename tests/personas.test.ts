@@ -1,5 +1,5 @@
 /** Personas as people use them: files in a project, and the command's output about them. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Message, Persona, PersonaList, Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
@@ -36,7 +36,7 @@ test("personas lists those of the project and the user, the unused ones, and err
     ["reviewer", "claude_user", file],
   ]);
   expect(Object.keys(personas[0] ?? {}).sort()).toEqual(
-    "agent description file instructions model name shadowedBy source tools".split(" "),
+    "agent description disallowedTools file instructions model name permissionMode shadowedBy source tools toolsEnforcedIn".split(" "),
   );
   expect(problems).toEqual([
     { file: bad, line: 2, what: "description is missing", expected: expect.stringContaining("description:"), usable: false },
@@ -44,7 +44,7 @@ test("personas lists those of the project and the user, the unused ones, and err
 
   const lines = (await home.ok(["personas"], options)).split("\n");
   expect(lines[0]).toMatch(/^NAME +AGENT +MODEL +FROM +DESCRIPTION$/);
-  expect(lines[1]).toMatch(/^Test Writer +– +haiku +~\/\.claude +Use it: often$/);
+  expect(lines[1]).toMatch(/^Test Writer +claude +haiku +~\/\.claude +Use it: often$/);
   expect(lines[2]).toMatch(/^reviewer +demo +– +project +reads what others wrote$/);
   const text = lines.join("\n");
   expect(text).toContain(`reviewer: ~${claude.slice(home.root.length)}; `);
@@ -60,7 +60,12 @@ test("personas show prints one with its instructions, also from a subdirectory, 
   const options = { cwd: below, env: { HOME: home.root, XDG_CONFIG_HOME: "" } };
   const shown = await home.ok(["personas", "show", "reviewer"], options);
   expect(shown.split("\n").slice(0, 2)).toEqual(["reviewer", "reads what others wrote"]);
-  for (const words of ["agent  demo", "tools  Read, Grep", "model  the agent's default", "You review.\nBe kind."])
+  for (const words of [
+    "agent  demo",
+    "tools  Read, Grep\n       demo does not enforce this",
+    "model  the agent's default",
+    "You review.\nBe kind.",
+  ])
     expect(shown).toContain(words);
   expect(await home.json<Persona>(["personas", "show", "reviewer"], options)).toMatchObject({ instructions: "You review.\nBe kind." });
 
@@ -100,7 +105,7 @@ test("an agent gets its role with its first message, and the agent and model tha
   }
 
   const nobody = await home.cli(["spawn", "--persona", "anybody", "--chat"], options);
-  expect([nobody.code, nobody.stderr]).toEqual([2, expect.stringContaining("the persona anybody is for any agent: say which")]);
+  expect([nobody.code, nobody.stderr]).toEqual([2, expect.stringContaining("the persona anybody does not name an agent")]);
   expect((await home.cli(["spawn", "--persona", "nobody", "--chat"], options)).code).toBe(3);
   const log = path.join(home.root, "prompts");
   await home.ok(["spawn", "demo", "--persona", "anybody", "--prompt", "say hello", "--no-context", "--", "--log", log], options);
@@ -108,4 +113,69 @@ test("an agent gets its role with its first message, and the agent and model tha
   expect(JSON.parse(prompt)).toMatchObject({
     prompt: "say hello\n\n[Your role in this conversation, from now on:]\nYou are anybody.",
   });
+});
+
+test("an agent that does not enforce the tools of its role is reported at the start and by show (TURN-11 conversations)", async () => {
+  await using home = new TestHome();
+  const repository = new TestRepository(home);
+  put(path.join(repository.path, ".holdfast/personas"), "reviewer.md", REVIEWER);
+  const note = "demo does not enforce the tools of its role (only Read, Grep); approvals decide what it may do";
+  for (const [name, kind] of Object.entries({ chat: ["--chat"], screen: [] })) {
+    const args = ["spawn", "--persona", "reviewer", "--name", name, ...kind];
+    expect((await home.cli(args, { cwd: repository.path })).stderr).toContain(`note: ${note}`);
+    expect(await home.json<Session>(["show", name])).toMatchObject({
+      tools: { allowed: ["Read", "Grep"], denied: [], enforced: false },
+    });
+    expect(await home.ok(["show", name])).toMatch(/tools +only Read, Grep\n +demo does not enforce this; approvals decide what it may do/);
+  }
+  const { stderr } = await home.cli(["chat", "--persona", "reviewer", "-p", "say hello"], { cwd: repository.path });
+  expect(stderr).toContain(note);
+  put(repository.path, "TASKS.md", "- [ ] say hello <!-- agent: reviewer -->\n");
+  expect((await home.cli(["task", "run", "TASKS.md"], { cwd: repository.path })).stderr).toContain(`note: ${note}`);
+  put(repository.path, "fleet.toml", '[sessions.planned]\npersona = "reviewer"\nchat = true\n');
+  expect((await home.cli(["apply", "fleet.toml"], { cwd: repository.path })).stderr).toContain(`note: planned: ${note}`);
+});
+
+test("a fork keeps the tools of its original's role", async () => {
+  await using home = new TestHome();
+  const repository = new TestRepository(home);
+  put(path.join(repository.path, ".holdfast/personas"), "r.md", REVIEWER.replace("tools:", "disallowedTools: Bash\ntools:"));
+  await home.ok(["spawn", "--persona", "reviewer", "--name", "one", "--prompt", "say tides", "--", "--fast"], { cwd: repository.path });
+  await home.until("one", ({ status, turns }) => status === "idle" && turns === 1);
+  await home.ok(["fork", "one", "--name", "two"]);
+  expect(await home.json<Session>(["show", "two"])).toMatchObject({ tools: { allowed: ["Read", "Grep"], denied: ["Bash"] } });
+});
+
+/** The machine may have Claude Code. */
+function withoutClaude(folders = ""): string[] {
+  return folders
+    .split(path.delimiter)
+    .filter((folder) => !["claude", "claude-agent-acp"].some((name) => existsSync(path.join(folder, name))));
+}
+
+test("an agent file of Claude Code starts Claude Code with its model, mode and tools (TURN-11 conversations)", async () => {
+  await using home = new TestHome();
+  const repository = new TestRepository(home);
+  const fields = "name: reviewer\ndescription: Use it: often\ntools: Read\nmodel: haiku\npermissionMode: plan\ncolor: red";
+  put(path.join(repository.path, ".claude/agents"), "r.md", `---\n${fields}\n---\nYou.`);
+  const [bin, log] = [path.join(home.root, "bin"), path.join(home.root, "words")];
+  const options = { cwd: repository.path, env: { PATH: [bin, ...withoutClaude(home.env.PATH)].join(path.delimiter) } };
+
+  const missing = await home.cli(["spawn", "--persona", "reviewer"], options);
+  expect([missing.code, missing.stderr]).toEqual([7, expect.stringContaining("Claude Code is not installed")]);
+  expect(missing.stderr).toContain("install it: npm install -g @anthropic-ai/claude-code; or choose another agent: --agent NAME");
+  const unadapted = await home.cli(["spawn", "--chat", "--persona", "reviewer"], options);
+  expect(unadapted.stderr).toContain("&& npm install -g @agentclientprotocol/claude-agent-acp");
+
+  put(bin, "claude", `#!/bin/sh\nprintf '%s\\n' "$@" > ${log}.part; mv ${log}.part ${log}; exec sleep 1000\n`);
+  chmodSync(path.join(bin, "claude"), 0o755);
+  expect((await home.cli(["spawn", "--persona", "reviewer", "--name", "r"], options)).stderr).not.toContain("note:");
+  const words = (await eventually(() => existsSync(log) && readFileSync(log, "utf8"))).split("\n");
+  const after = (flag: string) => words[words.indexOf(flag) + 1] ?? "";
+  expect([after("--model"), after("--permission-mode"), after("--agent")]).toEqual(["haiku", "plan", "holdfast-role"]);
+  expect(JSON.parse(after("--agents"))).toMatchObject({ "holdfast-role": { tools: ["Read"] } });
+  expect(await home.json<Session>(["show", "r"])).toMatchObject({ agent: "claude", role: "reviewer", tools: { enforced: true } });
+
+  const other = await home.json<Session>(["spawn", "demo", "--persona", "reviewer"], options);
+  expect(other.command.join(" ")).not.toMatch(/haiku|plan/);
 });

@@ -162,3 +162,19 @@ test("the example profile of the guide works: first prompt, turns, approval, res
     "1.2.3",
   );
 });
+
+test("ls shows the first prompt of an agent that was started without one, however it came", async () => {
+  await using home = new TestHome();
+  for (const name of ["typed", "sent"]) await home.ok(["spawn", "demo", "--name", name]);
+  await home.ok(["spawn", "--chat", "demo", "--name", "talk"]);
+  for (const name of ["typed", "sent", "talk"]) await home.until(name, ({ status }) => status === "idle");
+  await home.ok(["send", "typed", "--force", "--no-enter", "say typed here"]);
+  await home.ok(["keys", "typed", "Enter"]);
+  await home.ok(["send", "sent", "say sent here\nand more"]);
+  await home.ok(["send", "talk", "say said here"]);
+  const firsts = { typed: "say typed here", sent: "say sent here", talk: "say said here" };
+  for (const [name, firstPrompt] of Object.entries(firsts)) await home.until(name, (session) => session.firstPrompt === firstPrompt);
+  for (const name of Object.keys(firsts)) await home.until(name, ({ status, turns }) => status === "idle" && turns === 1);
+  await home.ok(["send", "talk", "say something else", "--wait"]);
+  expect(await home.ok(["ls"])).toMatch(/sent .*say sent here.*\n.*talk .*say said here.*\n.*typed .*say typed here/);
+});

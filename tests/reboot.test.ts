@@ -51,7 +51,7 @@ test("an adopted agent lost in a reboot is restored from its conversation, as a 
   await using home = new RebootedHome();
   using tmux = new OwnTmux(home);
   tmux.type("actor --resume conversation-4711");
-  await eventually(() => /^ready/m.test(tmux.screen()));
+  await eventually(() => /^ready/m.test(tmux.screen())).catch(() => expect(tmux.screen()).toMatch(/^ready/m));
   await home.ok(["adopt", "--tmux", `${tmux.name}:work`, "--name", "mine"]);
   // In this order: a daemon would see the agent end and record it.
   await home.killDaemon();

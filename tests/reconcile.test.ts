@@ -56,7 +56,7 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     expect(await start(home, host, "exec sleep 60", "next")).toMatchObject({ status: "working" });
   });
 
-  test("the next daemon marks a session lost whose keeper died with the daemon, whatever process has its pid now (SYM-04 hosts)", async () => {
+  test("the next daemon marks a session as lost if its keeper died with the daemon, whatever process has its pid now (SYM-04 hosts)", async () => {
     await using home = new TestHome();
     const session = await start(home, host, "exec sleep 60", "kept");
     const keeper = await keeperOf(home, host);

@@ -87,7 +87,7 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
       for await (const chunk of await client.bytes({ params: { ref: "flood" }, query: { from } })) chunks.push(chunk);
       return Buffer.concat(chunks);
     };
-    await expect(read(0)).rejects.toMatchObject({ code: "recording_cut", hint: `read on from ${begins}` });
+    await expect(read(0)).rejects.toMatchObject({ code: "recording_cut", hint: `continue reading at ${begins}` });
     await expect(read(begins - 1)).rejects.toMatchObject({ code: "recording_cut" });
     expect((await read(begins)).toString("latin1", 0, LINE)).toBe(lineAt(begins));
     expect((await read(undefined)).length).toBe(6 * MB - begins);

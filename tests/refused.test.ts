@@ -7,7 +7,7 @@ test.each([
   [["backup", "create", "--yes"], "--yes is only for backup restore"],
   [["adopt", "--list", "--name", "x"], "--list takes no --name"],
   [["adopt", "--list", "--resume-when-ended"], "--list takes no --resume-when-ended"],
-  [["export", "x", "--text", "-", "--force"], "--force is for files"],
+  [["export", "x", "--text", "-", "--force"], "--force has no effect on standard output"],
   [["token", "ls", "--scope", "observer"], "create --scope"],
   [["up", "--insecure-public"], "--listen ADDRESS"],
   [["chat", "demo", "--base", "main", "-p", "x"], "--base needs --worktree"],
@@ -23,8 +23,7 @@ test("chat refuses a model that the agent does not offer, lists the offered ones
   expect({ code, stdout, stderr }).toEqual({
     code: 6,
     stdout: "",
-    stderr:
-      'holdfast: the agent has no model "NONE"; it has demo-small, demo-large\n  choose one of those, or leave out --model and --mode\n',
+    stderr: 'holdfast: the agent has no model "NONE"; it has demo-small, demo-large\n  choose one of those, or omit --model and --mode\n',
   });
   expect(await home.json<Session[]>(["ls"])).toEqual([]);
   expect(await home.ok(["chat", "demo", "--model", "demo-large", "-p", "say hello"])).toBe("hello\n");

@@ -41,6 +41,7 @@ export const LANDED: Issue[] = [
   "together",
   "mend",
   "truth",
+  "plain",
 ];
 
 export const REQUIREMENTS: Requirement[] = [

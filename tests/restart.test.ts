@@ -97,7 +97,7 @@ test("wait and logs -f stay with a session across restarts, and ls and show anno
   };
   await told(/it +failed \(3\), next run in \d+s/, "ls");
   await told(/next run +in \d+s; cancel: holdfast stop it/, "show", "it");
-  await told(/it has ended, but its next run starts soon\n.*call that off first: holdfast stop it/, "rm", "it");
+  await told(/it has ended, but its next run starts soon\n.*cancel it first: holdfast stop it/, "rm", "it");
   writeFileSync(path.join(home.root, "go"), "");
   expect(await waits).toMatchObject({
     code: 0,

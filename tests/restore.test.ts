@@ -141,7 +141,7 @@ test("a session lost during a turn is reported as such, with the command that co
     {
       name: "api",
       outcome: "back",
-      why: "went on with its conversation; it was in the middle of a turn",
+      why: "continued its conversation; it was in the middle of a turn",
       hint: "to let it continue: holdfast send api 'continue where you were'",
     },
   ]);

@@ -84,7 +84,7 @@ test("each scope may use exactly the endpoints that the contract gives it, on bo
   expect(await home.daemonPid()).toBeGreaterThan(0);
 });
 
-test("without a token the Unix socket belongs to its user and the TCP address to nobody", async () => {
+test("without a token the Unix socket gives its user every right, and the TCP address refuses all requests", async () => {
   await using home = new TestHome();
   const doors = await open(home);
   const answers = await doors.answers(undefined);

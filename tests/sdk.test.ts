@@ -138,7 +138,7 @@ test("approvals are watched and answered: those already open, and new ones", asy
       await expect(approval.deny()).rejects.toMatchObject({ code: "approval_over" });
       await session.send("ask execute");
     } else {
-      expect(await approval.deny("not here")).toMatchObject({ status: "denied", reasons: false, reason: null });
+      expect(await approval.deny("not here")).toMatchObject({ status: "denied", reasons: true, reason: "not here" });
       break;
     }
   }

@@ -19,12 +19,15 @@ type Schema = Record<string, unknown> & { properties?: Record<string, Schema>; r
 interface Operation {
   parameters?: { name: string; in: string; required: boolean; schema: Schema }[];
   requestBody?: { content: { "application/json": { schema: Schema } } };
-  responses: Record<string, { content?: { "application/json"?: { schema: { allOf: [unknown, Schema] } } } }>;
+  responses: Record<string, { $ref?: string }>;
 }
 
 const DOCUMENT = JSON.parse(readFileSync(path.join(ROOT, "openapi.json"), "utf8")) as {
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, Schema> };
+  components: {
+    schemas: Record<string, Schema>;
+    responses: Record<string, { content: { "application/json": { schema: { allOf: [unknown, Schema] } } } }>;
+  };
 };
 
 const ALL = Object.entries(ENDPOINTS) as [string, Endpoint][];
@@ -42,9 +45,11 @@ function expectRefusal(endpoint: Endpoint, reply: RawReply, what: string): void 
   const said = `${endpoint.method} ${endpoint.path}, ${what}: ${reply.status} ${reply.body.slice(0, 300)}`;
   expect(reply.status, said).toBeGreaterThanOrEqual(400);
   expect(reply.status, said).toBeLessThan(500);
-  const documented = operationOf(endpoint).responses[reply.status]?.content?.["application/json"]?.schema;
+  const { responses } = operationOf(endpoint);
+  const name = (responses[reply.status] ?? responses.default)?.$ref?.split("/").at(-1) ?? "";
+  const documented = DOCUMENT.components.responses[name];
   expect(documented, `${said} is not documented`).toBeDefined();
-  const [, narrowed] = documented?.allOf ?? [];
+  const [, narrowed] = documented?.content["application/json"].schema.allOf ?? [];
   const schema = fromJSONSchema({ allOf: [DOCUMENT.components.schemas.Error, narrowed] } as Parameters<typeof fromJSONSchema>[0]);
   expect(schema.safeParse(JSON.parse(reply.body)).error?.message, said).toBeUndefined();
 }

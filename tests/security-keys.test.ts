@@ -1,4 +1,4 @@
-/** A key acts on the client that pressed it, with that client's rights: every key of ours, pressed by every kind of client. */
+/** A key acts on the client that pressed it, with that client's rights. Tests every key of Holdfast with every kind of client. */
 import { execFileSync } from "node:child_process";
 import { HOSTS, type NewToken, type Session } from "@holdfast/contract";
 import { openHome, userName } from "@holdfast/platform";
@@ -12,7 +12,7 @@ import { WireTerminal } from "./wire-terminal.ts";
 
 const ME = `user:${userName()}`;
 const NEXT = "\x1d";
-/** As terminals send it once a program has switched them to another encoding; and cut into frames of one byte. */
+/** The key in the other encodings that programs switch terminals to, and split into frames of one byte. */
 const NEXT_FORMS = [[NEXT], ["\x1b[93;5u"], ["\x1b[27;5;93~"], [..."\x1b[93;5u"], [..."\x1b[27;5;93~"]];
 const ECHO = "stty -echo; echo begin; while :; do read -r line && echo got $line; done";
 
@@ -24,20 +24,20 @@ async function token(home: TestHome, name: string, scope: string): Promise<strin
   return (await home.json<NewToken>(["token", "create", "--scope", scope, "--name", name])).token;
 }
 
-/** One that waits for an approval, and shows the last line it read: a `y` that gets in takes the question's place. */
+/** An agent that waits for an approval and shows the last line it read: a typed `y` would replace the question. */
 async function asks(home: TestHome, name: string, ...flags: string[]): Promise<Session> {
   await act(home, name, ...flags);
   await shows(home, name, `may I ask for ${name}?`);
   return home.until(name, ({ status }) => status === "waiting");
 }
 
-/** Who is at which session, and as what. */
+/** The principals and roles at each session. */
 async function places(home: TestHome, ...names: string[]): Promise<string[]> {
   const sessions = await Promise.all(names.map((name) => home.session(name)));
   return sessions.flatMap(({ name, attachments }) => attachments.map(({ principal, role }) => `${principal} ${role} ${name}`)).sort();
 }
 
-/** Waits until everybody is there. */
+/** Waits until all attachments are as expected. */
 function placed(home: TestHome, names: string[], expected: string[]): Promise<void> {
   return expect.poll(() => places(home, ...names), { timeout: 40_000 }).toEqual(expected.toSorted());
 }
@@ -46,7 +46,7 @@ function tmux(home: TestHome, ...args: string[]): string {
   return execFileSync("tmux", ["-u", "-S", openHome(home.env).tmuxSocket, ...args], { encoding: "utf8" });
 }
 
-/** A parent and its child, which a run's token reaches, and a session that it does not. */
+/** A parent and its child, which the parent's token reaches. */
 async function family(home: TestHome): Promise<string> {
   await home.run("exec sleep 1000", "--name", "parent");
   const run = await tokenOf(home, "parent");
@@ -55,7 +55,7 @@ async function family(home: TestHome): Promise<string> {
 }
 
 describe.each(HOSTS)("to a session on the %s host", (host) => {
-  test("the owner's key moves the owner, not an observer who is busier; the observer's moves the observer, who still only looks (mend 1)", async () => {
+  test("the owner's next key switches the owner, not a busier observer; the observer's next key switches the observer, who still cannot type (mend 1)", async () => {
     await using home = new TestHome();
     configure(home);
     const url = await listen(home);
@@ -77,7 +77,7 @@ describe.each(HOSTS)("to a session on the %s host", (host) => {
     await observer.shows("may I ask for secret?");
     observer.keys("y\r", "y\r");
     await placed(home, ["here", "secret"], ["token:eve observer secret", `${ME} driver secret`]);
-    // Who has waited longest drives when the driver leaves; never one that may not type.
+    // The terminal that has waited longest drives when the driver leaves, but never one that may not type.
     owner.keys("C-\\");
     await placed(home, ["here", "secret"], ["token:eve observer secret"]);
     observer.keys("y\r");
@@ -88,7 +88,7 @@ describe.each(HOSTS)("to a session on the %s host", (host) => {
     expect(audit).toMatch(/token:eve +attached to secret as observer$/m);
   });
 
-  test("a run's token gets by no form of the key to what is not its own, and where it may go it is itself (mend 2)", async () => {
+  test("a run's token reaches no foreign session by any form of the next key, and acts as itself where it may go (mend 2)", async () => {
     await using home = new TestHome();
     configure(home);
     const url = await listen(home);
@@ -100,10 +100,10 @@ describe.each(HOSTS)("to a session on the %s host", (host) => {
     for (const form of NEXT_FORMS) {
       const before = wire.messages.length;
       wire.keys(...form);
-      // One that is cut may come too slowly to be taken for the key: then it is the program's.
+      // A split key may arrive too slowly to be recognised; then the program gets it.
       if (form.length === 1) await eventually(() => wire.messages.slice(before).some((each) => each.t === "notice"));
     }
-    // Nor what was copied in another session.
+    // Text copied in another session cannot be pasted either.
     tmux(home, "set-buffer", "copied-elsewhere");
     wire.keys(...mouse("MouseDown2Pane"), "\r", "mine\r");
     await wire.shows("got mine");
@@ -118,7 +118,7 @@ describe.each(HOSTS)("to a session on the %s host", (host) => {
     await home.until("second", ({ status }) => status === "waiting");
     wire.keys(NEXT);
     await wire.shows("may I ask for second?");
-    // It looks: no agent gives an approval.
+    // The session only observes, because an agent cannot approve.
     wire.keys("y\r");
     await placed(home, ["child", "second"], [`session:${id} observer second`]);
     wire.keys("y\r");
@@ -127,7 +127,7 @@ describe.each(HOSTS)("to a session on the %s host", (host) => {
   });
 });
 
-test("what a run's token types into its child's terminal stops while the child waits for an approval (mend 2)", async () => {
+test("a run's token cannot type into its child's terminal while the child waits for an approval (mend 2)", async () => {
   await using home = new TestHome();
   configure(home);
   const url = await listen(home);
@@ -145,7 +145,7 @@ test("what a run's token types into its child's terminal stops while the child w
   expect(await home.ok(["screen", "child"])).toContain("may I delete everything?");
 });
 
-test("attach inside a session moves the terminal that can type, whoever else looks on, and nobody's for a stranger (mend 1)", async () => {
+test("attach inside a session switches the terminal that can type, not an observer's; a foreign client switches none (mend 1)", async () => {
   await using home = new TestHome();
   const url = await listen(home);
   await home.json(["spawn", "shell", "--name", "here"]);
@@ -168,7 +168,7 @@ test("attach inside a session moves the terminal that can type, whoever else loo
   await placed(home, ["here", "other"], ["token:eve observer here", `${ME} driver other`]);
 });
 
-/** A click or a turn of the wheel as a terminal reports it: in the pane, and on the bar at the bottom. */
+/** A click or wheel turn as a terminal reports it, in the pane and on the status line. */
 function mouse(key: string): string[] {
   const [, modifiers = "", kind = "", button = ""] =
     /^((?:[CMS]-)*)(MouseDown|MouseDrag|DoubleClick|TripleClick|WheelUp|WheelDown)(\d?)/.exec(key) ?? [];
@@ -183,10 +183,10 @@ function mouse(key: string): string[] {
   return [at(3), at(30)];
 }
 
-/** By these nothing moves, and nothing is shown but the pane itself. Any other command in a binding is looked at by a person first. */
+/** Commands that switch no client and show nothing but the pane itself. Review any other command in a binding before adding it. */
 const HARMLESS = /^(send-keys|select-pane|copy-mode|if-shell|paste-buffer|command-prompt|run-shell -d 0\.3)\b/;
 
-test("every key and click of ours, by every kind of client at once, moves at most the one that pressed it (mend 1)", async () => {
+test("every key and click of Holdfast, pressed by every kind of client at once, switches at most the client that pressed it (mend 1)", async () => {
   await using home = new TestHome();
   configure(home);
   const url = await listen(home);
@@ -203,7 +203,7 @@ test("every key and click of ours, by every kind of client at once, moves at mos
   expect([...new Set(bindings.map(({ table }) => table))].sort()).toEqual(["copy-mode", "copy-mode-vi", "root"]);
   const ours = bindings.filter(({ command }) => !HARMLESS.test(command)).map(({ table, key }) => `${table} ${key}`);
   expect(ours.sort()).toEqual(["root C-\\\\", "root C-]"]);
-  // What a template of a prompt runs, and what follows another command, is of the same kinds.
+  // Commands inside prompt templates or after another command are of the same kinds.
   for (const { command } of bindings.filter(({ key }) => !["C-\\\\", "C-]"].includes(key))) {
     const inner = command.match(/(?:\\;|[{;]) *([a-z]+-[a-z]+[^;{}]*)/g) ?? [];
     for (const each of inner) expect(each.replace(/^(?:\\;|[{;]) */, "")).toMatch(HARMLESS);
@@ -232,7 +232,7 @@ test("every key and click of ours, by every kind of client at once, moves at mos
       for (const terminal of [owner, reader]) terminal.tmux("send-keys", "-t", "terminal", "-H", ...hex);
     }
   }
-  // Whatever a click began is over; then each line that was let in shows.
+  // Ends any mode that a click started; after that, every accepted line is shown.
   owner.keys("Escape", "q", "Enter");
   await eventually(() =>
     tmux(home, "list-panes", "-a", "-F", "#{pane_in_mode}")
@@ -261,7 +261,7 @@ test("every key and click of ours, by every kind of client at once, moves at mos
   expect(reader.screen()).not.toContain("may I ask");
   expect(await home.ok(["screen", "secret"])).toContain("may I ask for secret?");
 
-  // The key that detaches sends away nobody but the one who pressed it.
+  // The detach key detaches only the client that pressed it.
   eve.keys("\x1c");
   await eventually(() => !eve.isOpen);
   reader.keys("C-\\");
@@ -272,7 +272,7 @@ test("every key and click of ours, by every kind of client at once, moves at mos
   expect(tmux(home, "list-panes", "-a", "-F", "#{session_name}").trim().split("\n")).toHaveLength(4);
 });
 
-test("a terminal that somebody moves by tmux itself to what its principal may not see is sent away (mend 2)", async () => {
+test("a terminal that tmux switches to a session its principal may not see is disconnected (mend 2)", async () => {
   await using home = new TestHome();
   configure(home);
   const url = await listen(home);

@@ -1,11 +1,11 @@
-/** Which sessions a verb means: names, --all, --status, --agent. */
+/** The sessions that a verb selects by names, --all, --status and --agent. */
 import type { Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { attachTerminal } from "./attached.ts";
 import { HOLDFAST, TestHome } from "./home.ts";
 import { Terminal } from "./terminal.ts";
 
-/** Two that run (one of each agent), one that ended well and one that did not. */
+/** Two running sessions (one of each agent), one that succeeded and one that failed. */
 async function fourSessions(): Promise<TestHome> {
   const home = new TestHome();
   await home.run("exec sleep 1000", "--name", "shell-runs");
@@ -21,7 +21,7 @@ async function names(home: TestHome, ...filters: string[]): Promise<string[]> {
   return (await home.json<Session[]>(["ls", ...filters])).map(({ name }) => name);
 }
 
-test("ls shows what runs, or what names and filters say", async () => {
+test("ls lists running and unread failed sessions by default, or those selected by names and filters", async () => {
   await using home = await fourSessions();
   expect(await names(home)).toEqual(["shell-runs", "demo-runs", "bad"]);
   expect(await names(home, "--all")).toEqual(["shell-runs", "demo-runs", "good", "bad"]);
@@ -37,7 +37,7 @@ test("ls shows what runs, or what names and filters say", async () => {
   expect((await home.cli(["ls", "--status", "broken"])).code).toBe(2);
 });
 
-test("stop ends several at once, by name or by filter, and leaves the others alone", async () => {
+test("stop ends several sessions at once, by name or by filter, and no others", async () => {
   await using home = await fourSessions();
   await home.run("exec sleep 1000", "--name", "second");
   await home.run("exec sleep 1000", "--name", "third");
@@ -50,14 +50,14 @@ test("stop ends several at once, by name or by filter, and leaves the others alo
   expect(await home.json(["stop", "--all"])).toEqual([]);
 });
 
-test("stop --all ends all that run", async () => {
+test("stop --all ends all running sessions", async () => {
   await using home = await fourSessions();
   const stopped = await home.json<Session[]>(["stop", "--all", "--grace", "1s"]);
   expect(stopped.map(({ name, status }) => `${name} ${status}`)).toEqual(["shell-runs stopped", "demo-runs stopped"]);
   expect((await names(home, "--status", "done,failed")).length).toBe(2);
 });
 
-test("several names with one unknown act on none", async () => {
+test("a command with several names does nothing if one of them is unknown", async () => {
   await using home = await fourSessions();
   for (const args of [
     ["stop", "shell-runs", "nobody"],
@@ -74,12 +74,12 @@ test("several names with one unknown act on none", async () => {
   expect(await names(home)).toEqual(["shell-runs", "demo-runs", "bad"]);
 });
 
-test("what cannot be done to one of several is said, done to the others, and decides the exit code", async () => {
+test("a failure for one of several sessions is reported and sets the exit code, and the others are processed", async () => {
   await using home = await fourSessions();
   const stop = await home.cli(["stop", "good", "shell-runs"]);
   expect(stop).toEqual({
     code: 0,
-    stdout: "good has ended (done)\n  read what it said: holdfast logs good\nshell-runs stopped (1 process)\n",
+    stdout: "good has ended (done)\n  read its output: holdfast logs good\nshell-runs stopped (1 process)\n",
     stderr: "",
   });
   const rm = await home.cli(["rm", "good", "demo-runs", "--json"]);
@@ -89,7 +89,7 @@ test("what cannot be done to one of several is said, done to the others, and dec
   expect(await names(home, "--all")).toEqual(["shell-runs", "demo-runs", "bad"]);
 });
 
-test("rm removes what has ended, by filter or all of it, and never what runs", async () => {
+test("rm removes ended sessions by filter or all of them, and never a running one", async () => {
   await using home = await fourSessions();
   expect(await home.ok(["rm", "--status", "done"])).toBe("good removed\n");
   expect(await home.ok(["rm", "--agent", "demo"])).toBe("Nothing to remove.\n");
@@ -98,12 +98,12 @@ test("rm removes what has ended, by filter or all of it, and never what runs", a
   expect(await names(home, "--all")).toEqual(["shell-runs", "demo-runs"]);
 });
 
-test("rm --agent removes what has ended of that agent", async () => {
+test("rm --agent removes the ended sessions of that agent", async () => {
   await using home = await fourSessions();
   expect((await home.ok(["rm", "--agent", "shell"])).split("\n").sort()).toEqual(["", "bad removed", "good removed"]);
 });
 
-test("detach sends the terminals of several sessions away, by filter or all", async () => {
+test("detach detaches the terminals of several sessions, by filter or all", async () => {
   await using home = await fourSessions();
   await home.ok(["spawn", "shell", "--name", "other"]);
   using first = await attachTerminal(home, { ref: "demo-runs" });
@@ -123,16 +123,18 @@ test("detach sends the terminals of several sessions away, by filter or all", as
   expect(await home.cli(["detach", "good"])).toMatchObject({ code: 6, stderr: expect.stringContaining("good has ended (done)") });
 });
 
-test("a verb that takes several must be told which", async () => {
+test("stop, rm and detach refuse to run without a selection", async () => {
   await using home = new TestHome();
   for (const verb of ["stop", "rm", "detach"]) {
     const { code, stderr } = await home.cli([verb]);
     expect(code).toBe(2);
-    expect(stderr).toBe(`holdfast: name the sessions to ${verb}\n  holdfast ${verb} NAME…, or --all, --status, --agent; see holdfast ls\n`);
+    expect(stderr).toBe(
+      `holdfast: expected the sessions to ${verb}\n  holdfast ${verb} NAME…, or --all, --status, --agent; see holdfast ls\n`,
+    );
   }
 });
 
-test("on a terminal stop --all and rm --all list the sessions, name those that nobody has read, and ask (mend 23)", async () => {
+test("on a terminal stop --all and rm --all list the sessions, mark the unread ones, and ask (mend 23)", async () => {
   await using home = await fourSessions();
   await home.lookAt("good");
   for (const [command, question, refused, agreedTo] of [
@@ -157,7 +159,7 @@ test("on a terminal stop --all and rm --all list the sessions, name those that n
   ]);
 });
 
-test("stop --all does not call the answer of an agent unread that has given none (mend 23)", async () => {
+test("stop --all marks an answer as unread only if the agent has given one (mend 23)", async () => {
   await using home = new TestHome();
   await home.ok(["spawn", "--chat", "demo", "--name", "hangs", "--prompt", "wait 10m"]);
   await home.ok(["spawn", "--chat", "demo", "--name", "said", "--prompt", "say it"]);

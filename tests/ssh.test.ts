@@ -5,7 +5,7 @@ import { eventually, HOLDFAST, TestHome } from "./home.ts";
 import { Sshd } from "./sshd.ts";
 import { Terminal } from "./terminal.ts";
 
-/** Runs a command over ssh to its end; what it printed. */
+/** Runs a command over ssh to its end and returns its output. */
 function over(sshd: Sshd, remote: string): Promise<string> {
   const [file = "", ...args] = sshd.command(remote);
   return new Promise((resolve, reject) => {
@@ -27,7 +27,7 @@ function quoted(words: readonly string[]): string {
 }
 
 describe.each(["tmux", "native"])("over ssh, on the %s host", (host) => {
-  test("a session goes on after the login that started it has ended (SYM-01 hosts)", async () => {
+  test("a session keeps running after the login that started it has ended (SYM-01 hosts)", async () => {
     await using home = new TestHome();
     await using sshd = await Sshd.start(home.env);
     const script = "i=0; while :; do i=$((i+1)); echo tick $i; sleep 0.1; done";
@@ -40,7 +40,7 @@ describe.each(["tmux", "native"])("over ssh, on the %s host", (host) => {
     expect(await over(sshd, `${HOLDFAST} ls`)).toContain("ticks");
   });
 
-  test("a connection that breaks while attached leaves the session as it was, and a new login finds it (SYM-01 hosts)", async () => {
+  test("a broken connection leaves an attached session unchanged, and a new login finds it (SYM-01 hosts)", async () => {
     await using home = new TestHome();
     await using sshd = await Sshd.start(home.env);
     const session = await home.json<{ pid: number }>([
@@ -56,13 +56,13 @@ describe.each(["tmux", "native"])("over ssh, on the %s host", (host) => {
     ]);
     using terminal = new Terminal({ env: home.env });
     await terminal.command(quoted(sshd.command(`TERM=xterm-256color ${HOLDFAST} attach chat`, "-tt")));
-    // On tmux the line of the session's name is up; on either host what is typed is answered.
+    // Typed input is echoed on either host once the terminal is attached.
     await eventually(() => sshd.logins().length > 0);
     await eventually(() => {
       terminal.line("hello");
       return terminal.screen().includes("got hello");
     });
-    // The connection breaks: both ends of it are gone at once, with no good-bye.
+    // Breaks the connection: both of its ends are killed at once.
     for (const { pid, start } of sshd.logins()) if (isSameProcess(pid, start)) process.kill(pid, "SIGKILL");
     await terminal.shows("closed by remote host");
     expect(await home.session("chat")).toMatchObject({ status: "working", pid: session.pid });

@@ -7,7 +7,7 @@ import { eventually, TestHome } from "./home.ts";
 import { act, configure, shows } from "./scripted-agent.ts";
 
 describe.each(["tmux", "native"] as const)("on %s", (host) => {
-  test("ls says what each agent does, since when, and what it waits for; explain says why (NEW-03 agents)", async () => {
+  test("ls shows each agent's status, its age and the open request; explain shows the evidence (NEW-03 agents)", async () => {
     await using home = new TestHome();
     configure(home);
     await act(home, "api", "--host", host);
@@ -31,7 +31,7 @@ describe.each(["tmux", "native"] as const)("on %s", (host) => {
     expect(events.map((line) => JSON.parse(line).data.status)).toEqual(["idle", "working", "waiting"]);
   });
 
-  test("a daemon that was killed finds what each does again, and counts no turn twice", async () => {
+  test("the daemon after a killed one knows each agent's status, and counts no turn twice", async () => {
     await using home = new TestHome();
     configure(home);
     await act(home, "api", "--host", host);
@@ -46,7 +46,20 @@ describe.each(["tmux", "native"] as const)("on %s", (host) => {
   });
 });
 
-test("a screen that no rule knows is unknown, not what it was before", async () => {
+test.each(["tmux", "native"])("a turn shorter than the screen poll is counted by the titles it sets, on %s (truth 6)", async (host) => {
+  await using home = new TestHome();
+  const title = (text: string) => `printf '\\033]0;${text}\\007'`;
+  const script = path.join(home.root, "titled.sh");
+  writeFileSync(script, `${title("ready")}\nwhile read line; do ${title("busy")}; ${title("ready")}; done\n`);
+  const rule = (text: string, turn: string) => `[[agents.titled.screen]]\nname = "${text}"\ntitle = "^${text}$"\nturn = "${turn}"\n`;
+  configure(home, `[agents.titled]\ncommand = ["sh", "${script}"]\n${rule("busy", "working")}${rule("ready", "idle")}`);
+  await home.ok(["spawn", "titled", "--name", "api", "--host", host]);
+  await home.until("api", ({ status }) => status === "idle");
+  await home.ok(["keys", "api", "Enter"]);
+  expect(await home.until("api", ({ status, turns }) => status === "idle" && turns === 1)).toMatchObject({ turns: 1 });
+});
+
+test("a screen that matches no rule makes the status unknown", async () => {
   await using home = new TestHome();
   configure(home);
   await act(home, "api");
@@ -55,7 +68,7 @@ test("a screen that no rule knows is unknown, not what it was before", async () 
   await home.until("api", ({ status }) => status === "unknown");
 });
 
-test("an agent that works and of which nothing moves is marked as hung, and no longer when it does (SYM-13 agents)", async () => {
+test("a working agent without progress is marked as hung until it progresses (SYM-13 agents)", async () => {
   await using home = new TestHome();
   configure(home, 'hung_after = "2s"\n');
   await act(home, "api");
@@ -69,14 +82,14 @@ test("an agent that works and of which nothing moves is marked as hung, and no l
   expect(events.map((line) => JSON.parse(line).data.hung)).toContain(true);
 });
 
-/** Draws a spinner and counts seconds for ever; `more` is what it does beside that. */
+/** Draws a spinner and counts seconds forever, and also runs `more`. */
 function spinner(name: string, more: string): string {
   const draw = "i=0; while :; do i=$((i+1)); printf '\\r⠋ Thinking... %ss' $i; sleep 0.2; printf '\\r⠙'; sleep 0.2; done";
   const command = JSON.stringify(["sh", "-c", `echo work; ${more} ${draw}`]);
   return `[agents.${name}]\ncommand = ${command}\n[[agents.${name}.screen]]\nline = "^work"\nturn = "working"\n\n`;
 }
 
-test("a spinner that turns is no progress; what a tool prints and what it computes is (mend 12)", async () => {
+test("a turning spinner is not progress; a tool's output and its CPU time are (mend 12)", async () => {
   await using home = new TestHome();
   const log = path.join(home.root, "tool.log");
   const tools = "(while :; do :; done) & (j=0; while :; do j=$((j+1)); echo $j; done > /dev/null) &";
@@ -89,7 +102,7 @@ test("a spinner that turns is no progress; what a tool prints and what it comput
   expect((await home.session("stuck")).idleMs).toBeLessThan(4000);
 });
 
-test("an agent that tries again waits for its limit on, also where a look falls into a try (truth 2)", async () => {
+test("an agent that retries keeps waiting for its limit, even when its screen shows a retry (truth 2)", async () => {
   await using home = new TestHome();
   const draw = (times: number, text: string) => `for i in $(seq ${times}); do printf '\\033[2J\\033[H%s %s' '${text}' $i; sleep 0.1; done`;
   const command = `for try in $(seq 12); do ${draw(12, "refused")}; ${draw(3, "work")}; done; printf '\\033[2J\\033[Hready'; read -r line`;
@@ -106,7 +119,7 @@ test("an agent that tries again waits for its limit on, also where a look falls 
   expect(statuses.filter((status, i) => status !== statuses[i - 1])).toEqual(["waiting", "idle"]);
 });
 
-/** An opencode by its looks: `leave` ends its turn with something that runs until there is a file. It has a server of tools, too. */
+/** Looks like opencode: `leave` ends its turn and leaves a process that runs until a file exists. It also has a tool server. */
 const LEAVING = `#!/bin/sh
 exec 3<&0
 tail -f /dev/null <&3 | cat > /dev/null &
@@ -120,7 +133,7 @@ while read -r line; do
 done
 `;
 
-test("what an agent has left running is known by its processes, until it ends (truth 4)", async () => {
+test("a background process that an agent left is reported until the process ends (truth 4)", async () => {
   await using home = new TestHome();
   const bin = path.join(home.root, "bin");
   mkdirSync(bin);
@@ -149,7 +162,7 @@ test("what an agent has left running is known by its processes, until it ends (t
   expect(seen.filter((background, i) => background !== seen[i - 1])).toEqual([null, true, false]);
 });
 
-test("an agent that computes is not hung, however silent", async () => {
+test("a silent agent that uses CPU time is not hung", async () => {
   await using home = new TestHome();
   configure(home, 'hung_after = "1s"\n');
   await home.ok(["spawn", "actor", "--name", "idle"]);
@@ -184,7 +197,7 @@ describe("wait", () => {
     expect([late.code, late.stderr]).toEqual([16, expect.stringContaining("api is idle")]);
   });
 
-  test("ends with a code of its own when nothing tells what the agent does, and with another when it has ended", async () => {
+  test("has one exit code for an agent whose status is unknown, and another for an ended one", async () => {
     await using home = new TestHome();
     configure(home, '[agents.mute]\ncommand = ["sleep", "1000"]\n');
     await home.ok(["spawn", "mute", "--name", "mute"]);
@@ -197,7 +210,7 @@ describe("wait", () => {
 });
 
 describe("next", () => {
-  test("is the one that has waited longest, from the shell (NEW-11 agents)", async () => {
+  test("attaches to the session that has waited longest, from the shell (NEW-11 agents)", async () => {
     await using home = new TestHome();
     configure(home);
     expect((await home.cli(["next"])).code).toBe(24);
@@ -217,25 +230,28 @@ describe("next", () => {
     ["tmux", "native"],
     ["native", "tmux"],
     ["native", "native"],
-  ] as const)("a key goes to it while one is attached, from %s to %s, and back (NEW-11 agents)", async (from, to) => {
-    await using home = new TestHome();
-    configure(home);
-    await act(home, "here", "--host", from);
-    await act(home, "there", "--host", to);
-    for (const name of ["here", "there"]) {
-      await shows(home, name, `may I ask for ${name}?`);
-      await home.until(name, ({ status }) => status === "waiting");
-    }
-    using terminal = openTerminal(home);
-    await terminal.command("holdfast attach here");
-    await terminal.shows(/may I ask for here\?/);
-    terminal.keys("C-]");
-    await terminal.shows(/may I ask for there\?/);
-    terminal.keys("C-]");
-    await terminal.shows(/may I ask for here\?/);
-  });
+  ] as const)(
+    "a key in an attached terminal switches to the next waiting session, from %s to %s, and back (NEW-11 agents)",
+    async (from, to) => {
+      await using home = new TestHome();
+      configure(home);
+      await act(home, "here", "--host", from);
+      await act(home, "there", "--host", to);
+      for (const name of ["here", "there"]) {
+        await shows(home, name, `may I ask for ${name}?`);
+        await home.until(name, ({ status }) => status === "waiting");
+      }
+      using terminal = openTerminal(home);
+      await terminal.command("holdfast attach here");
+      await terminal.shows(/may I ask for here\?/);
+      terminal.keys("C-]");
+      await terminal.shows(/may I ask for there\?/);
+      terminal.keys("C-]");
+      await terminal.shows(/may I ask for here\?/);
+    },
+  );
 
-  test("when nobody else waits the key says so, and stays", async () => {
+  test("the key shows a notice and stays on the session when no other session waits", async () => {
     await using home = new TestHome();
     configure(home);
     await act(home, "here");
@@ -245,7 +261,7 @@ describe("next", () => {
   });
 });
 
-test("statusline is one line, and nothing where no daemon runs", async () => {
+test("statusline prints one line, and nothing without a daemon", async () => {
   await using home = new TestHome();
   configure(home);
   expect(await home.ok(["statusline"])).toBe("");
@@ -258,14 +274,14 @@ test("statusline is one line, and nothing where no daemon runs", async () => {
   });
   expect(line).toMatch(/^1 waiting \(b \d+s\) · 1 idle\n$/);
   expect(await home.ok(["statusline", "--tmux"])).toMatch(/^#\[fg=yellow\]1 waiting/);
-  // Nobody can give it what it waits for.
+  // A person cannot lift a rate limit, so `next` skips the session.
   await shows(home, "b", "limit reached");
   await eventually(async () => (await home.ok(["statusline"])) === "1 idle · 1 limited\n");
   expect((await home.cli(["next", "--json"])).code).toBe(24);
   expect(await home.json(["next", "--idle"])).toMatchObject({ name: expect.any(String) });
 });
 
-test("of a shell nobody waits to be idle: that it is not known is said at once", async () => {
+test("wait on a shell fails at once, because its status is unknown", async () => {
   await using home = new TestHome();
   await home.run("sleep 60", "--name", "sh");
   for (const what of ["idle", "waiting", "turn"]) {
@@ -274,7 +290,7 @@ test("of a shell nobody waits to be idle: that it is not known is said at once",
   }
 });
 
-/** A Claude that draws its composer once, and then says in its own file alone what it does. */
+/** A Claude that draws its composer once and then reports its status only in its own file. */
 const SILENT = `#!/bin/sh
 says() { echo "{\\"status\\":\\"$1\\",\\"statusUpdatedAt\\":$(date +%s%3N)}" > "$CLAUDE_CONFIG_DIR/sessions/$$.json"; }
 mkdir -p "$CLAUDE_CONFIG_DIR/sessions"
@@ -287,7 +303,7 @@ says idle
 read -r line
 `;
 
-test("what an agent writes into its own file is known without a change of its screen (truth 5)", async () => {
+test("a status that an agent writes into its own file is known without a change of its screen (truth 5)", async () => {
   await using home = new TestHome();
   const bin = path.join(home.root, "bin");
   mkdirSync(bin);

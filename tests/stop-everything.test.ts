@@ -7,7 +7,7 @@ import { lives } from "./proc.ts";
 
 type Stopped = Session & { killed: { pid: number; name: string; signal: string }[] };
 
-/** Programs that try to get away, each writing its pid into a file of its name. */
+/** Programs that try to escape, each of which writes its pid into a file named after it. */
 const RUNAWAYS = `
 note() { echo "$1" > "$2.tmp"; mv "$2.tmp" "$2"; }
 sh -c 'echo $$ > child; exec sleep 600' &
@@ -22,7 +22,7 @@ wait
 const NAMES = ["leader", "child", "setsid", "doublefork", "stubborn", "title", "forking"];
 
 describe.each(["tmux", "native"])("on the %s host", (host) => {
-  test("nothing that a run started outlives stop, whatever it did to get away (CAVE-06 hosts, BG-02 hosts)", async () => {
+  test("no process of a run outlives stop, however it tried to escape (CAVE-06 hosts, BG-02 hosts)", async () => {
     await using home = new TestHome();
     await home.json<Session>(["run", "--host", host, "--name", "wild", "--", "sh", "-c", RUNAWAYS]);
     const pids = await eventually(() => pidsIn(home.root));
@@ -38,7 +38,7 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     expect(await home.json(["orphans", "ls"])).toEqual([]);
   });
 
-  test("the daemon and the keepers are spared, also when the daemon was started from inside the session (CAVE-06 hosts)", async () => {
+  test("stop spares the daemon and the keepers, even if the daemon was started inside the session (CAVE-06 hosts)", async () => {
     await using home = new TestHome();
     await home.json<Session>(["run", "--host", host, "--name", "other", "--", "sleep", "600"]);
     writeFileSync(path.join(home.root, "inside.sh"), '"$1" down; "$1" up; echo up > up; exec sleep 600');

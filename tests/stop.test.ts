@@ -1,4 +1,4 @@
-/** What `stop` ends, and how. */
+/** The processes that `stop` ends, and how. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Session, StopReply } from "@holdfast/contract";
@@ -9,7 +9,7 @@ import { lives } from "./proc.ts";
 
 type Stopped = Session & Pick<StopReply, "killed">;
 
-/** Pids that a script wrote into a file, one per line, as soon as there are so many. */
+/** Waits for a number of pids that a script writes into a file, one per line. */
 function pidsIn(file: string, count: number): Promise<number[]> {
   return eventually(() => {
     const pids = existsSync(file) ? readFileSync(file, "utf8").trim().split("\n").map(Number) : [];
@@ -17,18 +17,18 @@ function pidsIn(file: string, count: number): Promise<number[]> {
   });
 }
 
-test("a stop that only its file knows of, for the journal lost it, is finished too", async () => {
+test("the next daemon completes a stop that only a file records, because the journal lost it", async () => {
   await using home = new TestHome();
   const { id, pid } = await home.run("exec sleep 1000", "--name", "frozen");
   await home.killDaemon();
-  // As a stop leaves it that was cut short: asked for, and the processes frozen.
+  // The state of an interrupted stop: requested, and the processes frozen.
   writeFileSync(path.join(home.path, "sessions", id, "runs", "1", "stop"), "{}\n");
   process.kill(pid ?? 0, "SIGSTOP");
   expect(await home.ended("frozen")).toMatchObject({ status: "stopped" });
   expect(lives(pid ?? 0)).toBe(false);
 });
 
-test.each(["tmux", "native"])("a stop that the daemon's death cuts short is finished by the next one, on %s", async (host) => {
+test.each(["tmux", "native"])("the next daemon completes a stop that the daemon's death interrupted, on %s", async (host) => {
   await using home = new TestHome();
   const script = "trap '' TERM; sleep 1000 & sleep 1000 & echo ready; while :; do sleep 0.05; done";
   await home.run(script, "--name", "stubborn", "--host", host);
@@ -42,7 +42,7 @@ test.each(["tmux", "native"])("a stop that the daemon's death cuts short is fini
   expect(left).toEqual([]);
 });
 
-test("stop sends SIGTERM, gives time to clean up, and says how it ended", async () => {
+test("stop sends SIGTERM, gives time to clean up, and reports the exit", async () => {
   await using home = new TestHome();
   const script = "trap 'sleep 0.3; echo cleaned up; exit 7' TERM; echo ready; while :; do sleep 0.05; done";
   await home.run(script, "--name", "tidy");
@@ -65,7 +65,7 @@ test("a program that ignores SIGTERM is killed after the grace period", async ()
   expect(lives(session.pid ?? 0)).toBe(false);
 });
 
-test("children, grandchildren and those that left the process group or the process session are gone after stop", async () => {
+test("stop ends children, grandchildren, and processes that left the process group or the process session", async () => {
   await using home = new TestHome();
   const file = path.join(home.root, "pids");
   const script = `
@@ -84,7 +84,7 @@ test("children, grandchildren and those that left the process group or the proce
   expect(pids.filter((pid) => !stopped?.killed.some((each) => each.pid === pid))).toEqual([]);
 });
 
-test("what a program left behind does not keep its session running, and down --all ends it", async () => {
+test("a process that a program left behind does not keep its session running, and down --all ends it", async () => {
   await using home = new TestHome();
   const file = path.join(home.root, "pids");
   const leave = `setsid sh -c 'echo $$ >> ${file}; exec sleep 1000' & while ! [ -s ${file} ]; do sleep 0.02; done; exit 4`;
@@ -96,12 +96,12 @@ test("what a program left behind does not keep its session running, and down --a
   expect(lives(pid)).toBe(false);
 });
 
-/** Leaves a process in a process session of its own that holds the terminal, and ends once that runs. */
+/** Leaves a process in its own process session that holds the terminal, and exits once that process runs. */
 function leaving(file: string, code = 4): string {
   return `setsid sh -c 'trap "" HUP; echo $$ >> ${file}; exec sleep 1000' & while ! [ -s ${file} ]; do sleep 0.02; done; exit ${code}`;
 }
 
-test("a dead program ends its run although a child holds its terminal: wait returns, and its policy starts it again (mend 10)", async () => {
+test("a dead program ends its run although a child holds its terminal: wait returns, and the restart policy applies (mend 10)", async () => {
   await using home = new TestHome();
   const file = path.join(home.root, "pids");
   await home.run(
@@ -126,10 +126,10 @@ test("a dead program ends its run although a child holds its terminal: wait retu
   expect((await home.session("once")).left).toMatchObject([{ pid, isProgram: false, command: "sleep 1000" }]);
 });
 
-test("stop and rm on an ended session end the processes that its runs left (mend 21)", async () => {
+test("stop and rm on an ended session end the processes that its runs left behind (mend 21)", async () => {
   await using home = new TestHome();
   const [one, two] = [path.join(home.root, "one"), path.join(home.root, "two")];
-  // The second run of one leaves no process of its own.
+  // The second run of `one` leaves no process behind.
   await home.run(`if [ -s ${one} ]; then exit 0; fi; ${leaving(one, 0)}`, "--name", "one");
   await home.run(leaving(two, 0), "--name", "two", "--host", "native");
   await Promise.all([home.ended("one"), home.ended("two")]);
@@ -150,7 +150,7 @@ test("neither resume nor restore starts a second copy beside a program that outl
   await using home = new TestHome();
   const configuration = path.join(home.env.HOME ?? "", ".config", "holdfast");
   mkdirSync(configuration, { recursive: true });
-  // An agent, for restore runs no command again; it does not end with its terminal.
+  // An agent, because restore does not run commands again; it ignores the end of its terminal.
   writeFileSync(path.join(configuration, "config.toml"), `[agents.stubborn]\ncommand = ["sh", "-c", "trap '' HUP; exec sleep 1000"]\n`);
   const { id, pid } = await home.json<Session>(["spawn", "stubborn", "--name", "alone", "--host", "native"]);
   await eventually(() => inspect(Number(pid))?.name === "sleep");
@@ -183,7 +183,7 @@ test("rm refuses a session whose child sessions still run, and with --tree remov
   expect(await home.json<Session[]>(["ls", "--all"])).toEqual([]);
 });
 
-test("several are stopped at once, and of each it is known how it ended", async () => {
+test("several sessions are stopped at once, each with its own exit", async () => {
   await using home = new TestHome();
   const names = Array.from({ length: 24 }, (_, index) => `stubborn-${index}`);
   const ready = path.join(home.root, "ready");
@@ -202,7 +202,7 @@ test("stop of an ended session reports it and succeeds", async () => {
   await home.ended("over");
   expect(await home.cli(["stop", "over"])).toEqual({
     code: 0,
-    stdout: "over has ended (done)\n  read what it said: holdfast logs over\n",
+    stdout: "over has ended (done)\n  read its output: holdfast logs over\n",
     stderr: "",
   });
   expect(await home.json<Stopped[]>(["stop", "over"])).toMatchObject([{ name: "over", status: "done", killed: [] }]);
@@ -210,7 +210,7 @@ test("stop of an ended session reports it and succeeds", async () => {
   expect(await home.cli(["stop", "later"])).toMatchObject({ code: 6, stderr: expect.stringContaining("has not been started") });
 });
 
-test("two stops at once both end well", async () => {
+test("two simultaneous stops of one session both succeed or report that it has ended", async () => {
   await using home = new TestHome();
   await home.run("trap '' TERM; echo ready; while :; do sleep 0.05; done", "--name", "one");
   await eventually(async () => (await home.ok(["logs", "one"])).includes("ready"));
@@ -220,7 +220,7 @@ test("two stops at once both end well", async () => {
   expect((await home.session("one")).status).toBe("stopped");
 });
 
-test("cancel says that an agent ignores it, what was tried, and offers stop; one that obeys late is interrupted (mend 13)", async () => {
+test("cancel reports that an agent ignores it, names its attempts and offers stop; it succeeds once the agent obeys (mend 13)", async () => {
   await using home = new TestHome();
   const obeys = path.join(home.root, "obeys");
   const script = `stty raw -echo; printf 'working\\r\\n'; while :; do dd bs=1 count=1 2>/dev/null; [ -e '${obeys}' ] && printf '\\033[2J\\033[Hready\\r\\n'; done`;

@@ -1,4 +1,4 @@
-/** Sessions that are conversations: an agent that is talked to in a protocol, its transcript, and what becomes of both when something dies. */
+/** Sessions that are conversations: an agent behind a protocol, its transcript, and both after a crash. */
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import path from "node:path";
@@ -10,7 +10,7 @@ import { pullThePlug } from "./plug.ts";
 
 const USER = `user:${userInfo().username}`;
 
-/** The demo agent, ready for words. */
+/** The demo agent, idle. */
 async function talk(home: TestHome, name: string, ...flags: string[]): Promise<Session> {
   await home.ok(["spawn", "--chat", "demo", "--name", name, ...flags]);
   return home.until(name, ({ status }) => status === "idle");
@@ -46,7 +46,7 @@ function holderOf(home: TestHome): number {
   return holder.pid;
 }
 
-test("a conversation begins with its first prompt, its status is exact, and what was said can be read while it grows (BG-08 conversations)", async () => {
+test("a conversation starts with its first prompt, has an exact status, and its transcript can be read during a turn (BG-08 conversations)", async () => {
   await using home = new TestHome();
   const session = await home.json<Session>(["spawn", "--chat", "demo", "--name", "api", "--prompt", "think hard\nsay all is well"]);
   expect(session).toMatchObject({ kind: "conversation", host: "native", agent: "demo" });
@@ -61,7 +61,7 @@ test("a conversation begins with its first prompt, its status is exact, and what
   expect((await types(home, "api")).at(-1)).toBe("user");
 });
 
-test("turns, tools and usage are typed events, each with who began it (BG-04 conversations)", async () => {
+test("turns, tools and usage are typed events, and a turn names its sender (BG-04 conversations)", async () => {
   await using home = new TestHome();
   await talk(home, "api");
   await home.ok(["send", "api", "run echo done\nusage 10 5", "--wait"]);
@@ -82,7 +82,7 @@ test("turns, tools and usage are typed events, each with who began it (BG-04 con
   expect(ended).toMatchObject({ reason: "completed", turn: started?.turn });
 });
 
-test("what several say at once becomes a turn each, in the order it was sent, with its sender", async () => {
+test("messages sent at once become one turn each, in order, with their sender", async () => {
   await using home = new TestHome();
   await talk(home, "api");
   const words = ["one", "two", "three", "four", "five"];
@@ -96,7 +96,7 @@ test("what several say at once becomes a turn each, in the order it was sent, wi
   expect(messages.map(({ state, reply }) => [state, reply])).toEqual(words.map((word) => ["replied", word]));
 });
 
-test("cancel ends the turn that runs and keeps what came; what steers is said into it (TURN-08 conversations)", async () => {
+test("cancel ends the running turn and keeps its partial text; a steering message goes into the running turn (TURN-08 conversations)", async () => {
   await using home = new TestHome();
   await talk(home, "api");
   await home.ok(["send", "api", "say so far\nsleep 30000\nsay never"]);
@@ -114,7 +114,7 @@ test("cancel ends the turn that runs and keeps what came; what steers is said in
   expect(await home.ok(["send", "api", "say steered", "--steer", "--wait"])).toBe("steered\n");
 });
 
-test("what an agent asks leave for is in the inbox, and the answer reaches it, also after the daemon was killed (NEW-04 conversations)", async () => {
+test("a permission request is in the inbox, and the answer reaches the agent, even after a daemon kill (NEW-04 conversations)", async () => {
   await using home = new TestHome();
   await talk(home, "api");
   await home.ok(["send", "api", "ask edit\nask execute"]);
@@ -138,7 +138,7 @@ test("what an agent asks leave for is in the inbox, and the answer reaches it, a
   ]);
 });
 
-test("a daemon killed in the middle of a turn loses nothing, and writes nothing twice", async () => {
+test("a daemon kill during a turn loses nothing and repeats nothing", async () => {
   await using home = new TestHome();
   await talk(home, "api");
   await home.ok(["send", "api", "stream 400 200\nrun echo after"]);
@@ -161,7 +161,7 @@ test("a daemon killed in the middle of a turn loses nothing, and writes nothing 
   expect((await home.json<Message[]>(["messages"])).map(({ state }) => state)).toEqual(["replied", "replied"]);
 });
 
-test("a turn that was cut off with its keeper is marked interrupted; the conversation continues from there, also after everything was killed (TURN-03 conversations)", async () => {
+test("a turn cut off with its keeper is marked interrupted, and the conversation continues, even after a kill of everything (TURN-03 conversations)", async () => {
   await using home = new TestHome();
   await talk(home, "api");
   await home.ok(["send", "api", "remember the tides", "--wait"]);
@@ -180,10 +180,10 @@ test("a turn that was cut off with its keeper is marked interrupted; the convers
   expect(await home.ok(["send", "api", "recall", "--wait"])).toContain("the tides");
 });
 
-test("an agent that crashes ends its session as failed, with its error and what it printed to be read", async () => {
+test("a crashed agent ends its session as failed, with an error in the transcript, and can be resumed", async () => {
   await using home = new TestHome();
   await talk(home, "api");
-  // Where its receipt is waited for, it may have failed by then.
+  // Does not wait for the receipt, because the message may already have failed.
   await home.ok(["send", "api", "say before\ncrash", "--no-wait"]);
   const ended = await home.ended("api");
   expect(ended.status).toBe("failed");
@@ -194,7 +194,7 @@ test("an agent that crashes ends its session as failed, with its error and what 
   expect(await home.ok(["send", "api", "say back", "--wait"])).toBe("back\n");
 });
 
-test("what is queued for an agent that is killed goes to its next run, in order; what is queued for one that is stopped has failed", async () => {
+test("messages queued for a killed agent go to its next run, in order; messages queued for a stopped agent fail", async () => {
   await using home = new TestHome();
   await talk(home, "api");
   await home.ok(["send", "api", "sleep 60000"]);
@@ -218,7 +218,7 @@ test("what is queued for an agent that is killed goes to its next run, in order;
   await eventually(async () => (await states()).join() === "failed,replied,replied,failed,failed");
 });
 
-test("files are read and written for the agent inside its workspace, and only there, wherever links lead", async () => {
+test("an agent's file requests work only inside its workspace, wherever links lead", async () => {
   await using home = new TestHome();
   writeFileSync(path.join(home.root, "outside.txt"), "secret");
   const project = path.join(home.root, "project");
@@ -237,7 +237,7 @@ test("files are read and written for the agent inside its workspace, and only th
   expect(await said(home, "api")).not.toContain("secret");
 });
 
-test("a torn last line is cut off, a damaged transcript is set aside and what is readable recovered (TURN-07 conversations)", async () => {
+test("a torn last line is cut off; a damaged transcript is set aside, and its readable part is kept (TURN-07 conversations)", async () => {
   await using home = new TestHome();
   const { id } = await talk(home, "api");
   const file = path.join(home.path, "sessions", id, "runs", "1", "transcript.jsonl");
@@ -264,7 +264,7 @@ test("a torn last line is cut off, a damaged transcript is set aside and what is
   expect(readFileSync(file, "utf8").split("\n")).toEqual(lines);
 });
 
-test("a transcript is read page by page, and followed from where one was (BG-08 conversations)", async () => {
+test("a transcript is read page by page, and followed from a given turn across a daemon kill (BG-08 conversations)", async () => {
   await using home = new TestHome();
   await talk(home, "api");
   for (let turn = 1; turn <= 21; turn++) await home.ok(["send", "api", `say t${turn}.`, "--wait"]);
@@ -287,7 +287,7 @@ test("a transcript is read page by page, and followed from where one was (BG-08 
   expect(followed.match(/t2[12]\./g)).toHaveLength(4);
 });
 
-test("mode and model are set for the next turn where the agent offers them; what has no terminal says so", async () => {
+test("a conversation takes only offered modes and keeps them in its next run, can be cleared, and refuses terminal commands", async () => {
   await using home = new TestHome();
   await talk(home, "api", "--mode", "auto");
   using client = home.client();
@@ -316,7 +316,7 @@ test("mode and model are set for the next turn where the agent offers them; what
   expect((await home.cli(["spawn", "--chat", "shell"])).code).toBe(6);
 });
 
-test("a conversation that was in the middle of a turn when its machine stopped is restored, told so, and goes on (BG-10 conversations)", async () => {
+test("a conversation whose machine stopped during a turn is restored, told about it, and continues (BG-10 conversations)", async () => {
   await using home = new TestHome();
   await talk(home, "api");
   await home.ok(["send", "api", "remember the tides", "--wait"]);
@@ -338,7 +338,7 @@ test("a conversation that was in the middle of a turn when its machine stopped i
   expect(await home.ok(["send", "api", "recall", "--wait"])).toContain("the tides");
 });
 
-test("conversations expire by an age of their own, what nobody has looked at excepted, and a dry run says so (TURN-09 conversations)", async () => {
+test("viewed conversations expire by their own age limit, unviewed ones stay, and a dry run shows both (TURN-09 conversations)", async () => {
   await using home = new TestHome();
   mkdirSync(path.join(home.env.HOME ?? "", ".config", "holdfast"), { recursive: true });
   writeFileSync(path.join(home.env.HOME ?? "", ".config", "holdfast", "config.toml"), '[prune]\nconversations = "1s"\nage = "30d"\n');
@@ -360,7 +360,7 @@ test("conversations expire by an age of their own, what nobody has looked at exc
   expect((await home.json<Session[]>(["ls", "--all"])).map(({ name }) => name).sort()).toEqual(["shell", "unseen"]);
 });
 
-test("a turn that began and ended while no daemon ran is counted, and the status is what it is now", async () => {
+test("a turn that ended while no daemon ran is counted, and the status is current", async () => {
   await using home = new TestHome();
   await talk(home, "api");
   const go = path.join(home.root, "go");
@@ -374,7 +374,7 @@ test("a turn that began and ended while no daemon ran is counted, and the status
   expect(await home.ok(["last", "api"])).toBe("done\n");
 });
 
-test("a conversation in which there is no message to send again is gone on with like any other, and one of a single turn remembers it", async () => {
+test("a conversation without turns resumes as a new one, and a conversation with one turn continues", async () => {
   await using home = new TestHome();
   await talk(home, "api");
   await home.ok(["stop", "api"]);
@@ -388,11 +388,34 @@ test("a conversation in which there is no message to send again is gone on with 
   expect((await home.session("api")).conversation).toBe(conversation);
 });
 
-test("a session may not give itself a mode that needs no approvals (mend 2)", async () => {
+test("a session cannot set its own mode to one that needs no approvals (mend 2)", async () => {
   await using home = new TestHome();
   await home.ok(["spawn", "--chat", "demo", "--name", "api"]);
   await home.until("api", ({ status }) => status === "idle");
   using client = await clientAs(home, "api");
   const refused = client.call("setConversation", { params: { ref: "api" }, body: { mode: "auto" } });
   await expect(refused).rejects.toMatchObject({ code: "forbidden" });
+});
+
+test.each([
+  ["a person", ""],
+  ["a rule", '[[approvals.rules]]\nname = "no-tools"\ntool = "execute"\ndecision = "deny"\nreason = "use the copy"\n'],
+])("the reason of a denial by %s reaches the model of a conversation, once and as a reason", async (who, rules) => {
+  await using home = new TestHome();
+  const configuration = path.join(home.env.HOME ?? "", ".config/holdfast");
+  mkdirSync(configuration, { recursive: true });
+  writeFileSync(path.join(configuration, "config.toml"), rules);
+  await home.ok(["spawn", "--chat", "demo", "--name", "api", "--prompt", "ask edit"]);
+  if (who === "a person") {
+    await home.until("api", ({ status }) => status === "waiting");
+    expect(await home.ok(["approvals", "show", "api"])).toContain("--reason TEXT");
+    await home.ok(["approvals", "deny", "api", "--reason", "use the copy"]);
+  }
+  await home.until("api", ({ status, turns }) => status === "idle" && turns === 2);
+  const users = (await entries(home, "api")).flatMap(({ entry }) => (entry.type === "user" ? [entry] : []));
+  const from = who === "a person" ? USER : "rule:no-tools";
+  expect(users).toMatchObject([
+    { text: "ask edit" },
+    { from, text: expect.stringMatching(/^\[Holdfast: .* was denied\. Reason: use the copy\]$/) },
+  ]);
 });

@@ -1,4 +1,4 @@
-/** The journal as subscribers get it: typed, gapless, each event once, from any place on, however slowly they read. */
+/** The journal for subscribers: typed, gapless, each event once, from any position, at any reading speed. */
 import { connect, type Socket } from "node:net";
 import { AnyEvent, EVENTS, type EventType, formatCursor } from "@holdfast/contract";
 import { openHome } from "@holdfast/platform/home";
@@ -8,7 +8,7 @@ import { eventually, TestHome } from "./home.ts";
 import { residentBytes } from "./proc.ts";
 import { expectGapless, Subscriber } from "./subscriber.ts";
 
-test("every event of a whole life has the envelope and the data of its type (BG-04 spine)", async () => {
+test("every event of a session's life has the envelope and the data of its type (BG-04 spine)", async () => {
   await using home = new TestHome();
   const { id } = await home.run("while :; do sleep 1; done", "--name", "first");
   const brief = await home.run("exit 3");
@@ -23,7 +23,7 @@ test("every event of a whole life has the envelope and the data of its type (BG-
   for (const event of events) {
     expect(AnyEvent.parse(event)).toEqual(event);
     const schema = EVENTS[event.type as EventType];
-    // Parsing leaves out what the schema does not have: nothing undocumented is in there.
+    // Parsing drops fields that the schema lacks, so equality means that every field is documented.
     expect(schema.parse(event.data)).toEqual(event.data);
     expect(event).toMatchObject({ epoch: events[0]?.epoch, machine: events[0]?.machine, v: 1 });
   }
@@ -40,7 +40,7 @@ test("every event of a whole life has the envelope and the data of its type (BG-
   expect(events.map(({ type }) => type)).toEqual(expect.arrayContaining(["daemon.started", "daemon.stopped"]));
 });
 
-test("a subscriber that comes back from any place gets exactly what came after it (BG-04 spine)", async () => {
+test("a subscriber that continues from any position gets exactly the later events (BG-04 spine)", async () => {
   await using home = new TestHome();
   const { id } = await home.run("sleep 1000", "--name", "n");
   using client = home.client();
@@ -51,7 +51,7 @@ test("a subscriber that comes back from any place gets exactly what came after i
   for (let seq = 0; seq <= all.length; seq++) {
     const { events } = await client.call("listEvents", { query: { after: formatCursor({ epoch, seq }) } });
     expect(events).toEqual(all.slice(seq));
-    // Page by page, and as a stream that is left in the middle.
+    // Page by page, and as a stream that ends midway.
     const page = await client.call("listEvents", { query: { after: String(seq), limit: "3" } });
     expect(page.events).toEqual(all.slice(seq, seq + 3));
     expect(page.more).toBe(seq + 3 < all.length);
@@ -63,7 +63,7 @@ test("a subscriber that comes back from any place gets exactly what came after i
   }
 });
 
-test("a subscriber sees what several clients do at once, in one order, each once (BG-04 spine)", async () => {
+test("a subscriber gets the events of several concurrent clients in one order, each once (BG-04 spine)", async () => {
   await using home = new TestHome();
   await home.ok(["up"]);
   await using subscriber = new Subscriber(home);
@@ -84,7 +84,7 @@ test("a subscriber sees what several clients do at once, in one order, each once
   }
 });
 
-test("a filtered subscriber that comes back misses nothing of what it wants (BG-04 spine)", async () => {
+test("a filtered subscriber misses no matching event across a daemon kill (BG-04 spine)", async () => {
   await using home = new TestHome();
   const wanted = await home.run("sleep 1000");
   const other = await home.run("sleep 1000");
@@ -104,7 +104,7 @@ test("a filtered subscriber that comes back misses nothing of what it wants (BG-
   ]);
 });
 
-test("a cursor of another epoch, one beyond the end, and one that is none are clear errors (BG-04 spine)", async () => {
+test("a cursor of another epoch, one beyond the end, and an invalid one are clear errors (BG-04 spine)", async () => {
   await using home = new TestHome();
   await home.ok(["up"]);
   for (const follow of [[], ["-f"]]) {
@@ -120,7 +120,7 @@ test("a cursor of another epoch, one beyond the end, and one that is none are cl
   expect(JSON.parse(json.stderr)).toMatchObject({ error: { code: "cursor_gone" } });
 });
 
-test("subscribers that do not read cost the daemon no memory and hold nobody up", async () => {
+test("subscribers that do not read cost the daemon no memory and delay no other client", async () => {
   await using home = new TestHome();
   const { id } = await home.run("seq 1 3000000");
   using client = home.client();
@@ -131,7 +131,7 @@ test("subscribers that do not read cost the daemon no memory and hold nobody up"
   const pid = await home.daemonPid();
   const before = residentBytes(pid);
 
-  // What a daemon that buffers for them would hold: 40 times 3 MB of events and 10 times 24 MB of output.
+  // The amount that a buffering daemon would hold: 40 times 3 MB of events and 10 times 24 MB of output.
   expect(bytes.events * 40 + bytes.output * 10).toBeGreaterThan(300_000_000);
   using stuck = stuckSubscribers(home, [
     ...Array.from({ length: 40 }, () => "/events/stream"),
@@ -157,7 +157,7 @@ async function recordingOf(client: HoldfastClient, ref: string) {
   return client.call("getRecording", { params: { ref }, query: {} });
 }
 
-/** The first events of a stream, which is then left. */
+/** The first events of a stream. */
 async function take(client: HoldfastClient, count: number, after: string): Promise<AnyEvent[]> {
   const events: AnyEvent[] = [];
   for await (const event of client.events({ query: { after } })) {
@@ -183,7 +183,7 @@ function parse(lines: string): AnyEvent[] {
     .map((line) => JSON.parse(line) as AnyEvent);
 }
 
-/** Connections that ask for much, take the first bytes of it, and then read no more. */
+/** Connections that request much data, read its first bytes, and then stop reading. */
 function stuckSubscribers(home: TestHome, paths: string[]): Disposable & { begun: number } {
   const sockets: Socket[] = [];
   const stuck = {

@@ -1,4 +1,4 @@
-/** What closes around a session, and what must not notice: the terminal it was started from, its clients, the daemon. */
+/** Sessions survive the end of their starting terminal and of their clients. */
 import type { DaemonStatus, Session } from "@holdfast/contract";
 import { allProcesses, inspect } from "@holdfast/platform";
 import { expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { Terminal } from "./terminal.ts";
 
 const TICKING = "while :; do echo tick; sleep 0.05; done";
 
-test("a session goes on after the terminal it was started from is closed (SYM-01 spine)", async () => {
+test("a session keeps running after its starting terminal is closed (SYM-01 spine)", async () => {
   await using home = new TestHome();
   using terminal = new Terminal({ env: home.env });
   await terminal.command(`'${HOLDFAST}' run --name ticker -- sh -c '${TICKING}' && echo started`);
@@ -28,7 +28,7 @@ test("a session goes on after the terminal it was started from is closed (SYM-01
   expect(starts.trim().split("\n")).toHaveLength(1);
 });
 
-test("a terminal that is closed while attached takes only its client with it (SYM-01 spine)", async () => {
+test("closing an attached terminal ends only its client (SYM-01 spine)", async () => {
   await using home = new TestHome();
   const before = await home.run(TICKING, "--name", "ticker");
   using terminal = new Terminal({ env: home.env });
@@ -43,7 +43,7 @@ test("a terminal that is closed while attached takes only its client with it (SY
   expect(await home.session("ticker")).toMatchObject({ status: "working", pid: before.pid });
 });
 
-test("a SIGHUP to everything in the starting terminal's process session reaches neither daemon nor program (SYM-01 spine)", async () => {
+test("a SIGHUP to the starting terminal's process session, the daemon and the tmux server ends neither daemon nor program (SYM-01 spine)", async () => {
   await using home = new TestHome();
   using terminal = new Terminal({ env: home.env });
   await terminal.command(`'${HOLDFAST}' run --name ticker -- sh -c '${TICKING}' && echo started`);
@@ -58,7 +58,7 @@ test("a SIGHUP to everything in the starting terminal's process session reaches 
   expect(await home.json<DaemonStatus>(["status"])).toMatchObject({ pid: status.pid, tmux: { pid: tmuxPid(status) } });
 });
 
-test("an attached client that is killed with SIGKILL leaves the session and its other clients (SYM-01 spine)", async () => {
+test("killing an attached client with SIGKILL affects neither the session nor its other clients (SYM-01 spine)", async () => {
   await using home = new TestHome();
   const before = await home.run(`${TICKING}`, "--name", "ticker");
   using terminal = new Terminal({ env: home.env });
@@ -74,12 +74,12 @@ test("an attached client that is killed with SIGKILL leaves the session and its 
 
   await recordingGrows(before);
   expect(await home.session("ticker")).toMatchObject({ status: "working", pid: before.pid });
-  // It drives now, and is told so there for a while.
+  // This terminal drives now, and shows a notice about it for a while.
   await other.shows("ticker · shell");
   expect(JSON.parse(await home.ok(["detach", "ticker", "--json"]))).toMatchObject([{ detached: 1 }]);
 });
 
-test("a `run` that is killed with SIGKILL at any moment leaves the daemon, and no session half started (SYM-01 spine)", async () => {
+test("a `run` killed with SIGKILL at any moment leaves the daemon running and no session half started (SYM-01 spine)", async () => {
   await using home = new TestHome();
   for (let round = 0; round < 12; round++) {
     const client = home.start(["run", "--name", `n${round}`, "--", "sh", "-c", TICKING]);
@@ -88,7 +88,7 @@ test("a `run` that is killed with SIGKILL at any moment leaves the daemon, and n
     client.kill("SIGKILL");
     await gone;
   }
-  // Whatever was asked of the daemon was done wholly; what was not asked left nothing.
+  // The daemon completes every request that it received; a request that was not sent leaves nothing.
   const sessions = await eventually(async () => {
     const all = await home.json<Session[]>(["ls", "--all"]);
     return all.every(({ status }) => status !== "starting") && all;
@@ -101,7 +101,7 @@ test("a `run` that is killed with SIGKILL at any moment leaves the daemon, and n
   expect(programs.map(({ pid }) => pid).sort()).toEqual(sessions.map(({ pid }) => pid).sort());
 });
 
-test("the daemon and the tmux server stand apart from the terminal that started them, with a minimal environment (SYM-01 spine)", async () => {
+test("the daemon and the tmux server are detached from their starting terminal, with a minimal environment (SYM-01 spine)", async () => {
   await using home = new TestHome();
   using terminal = new Terminal({ env: { ...home.env, SECRET: "of the first caller", LD_PRELOAD: "", VIRTUAL_ENV: "/venv" } });
   await terminal.command(`cd '${home.root}' && '${HOLDFAST}' run -- sh -c '${TICKING}' && echo started`);
@@ -129,7 +129,7 @@ function tmuxPid({ tmux }: DaemonStatus): number {
   return tmux.pid;
 }
 
-/** What the terminal's shell runs in the foreground. */
+/** The foreground process of the terminal's shell. */
 function childOf(shell: number): number {
   const child = [...allProcesses().values()].find(({ parent, zombie }) => parent === shell && !zombie);
   if (!child) throw new Error("the terminal's shell runs nothing");

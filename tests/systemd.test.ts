@@ -1,4 +1,4 @@
-/** Where systemd serves the user: scopes that outlive a login, limits that the kernel keeps, and what is said where a logout ends everything. */
+/** With systemd: scopes that outlive a login, memory limits by the kernel, and warnings where a logout ends everything. */
 import { readFileSync } from "node:fs";
 import type { Session } from "@holdfast/contract";
 import { allProcesses, argumentsOf, scopeOf } from "@holdfast/platform";
@@ -7,7 +7,7 @@ import { eventually } from "./home.ts";
 import { lives } from "./proc.ts";
 import { SystemdHome } from "./systemd.ts";
 
-test("for a user who lingers, daemon, tmux server and holder are each in a scope of their own", async () => {
+test("for a lingering user the daemon, the tmux server and the holder each have their own scope", async () => {
   await using home = await SystemdHome.open({ lingering: true });
   await home.ok(["run", "--host", "tmux", "--name", "in-tmux", "--", "sleep", "1000"]);
   const native = await home.json<Session>(["run", "--host", "native", "--name", "in-holder", "--", "sleep", "1000"]);
@@ -22,12 +22,12 @@ test("for a user who lingers, daemon, tmux server and holder are each in a scope
 });
 
 describe.each(["tmux", "native"])("on the %s host", (host) => {
-  test("a memory limit is kept by the kernel, which is said, and what it kills has ended out of memory (NEW-14 hosts)", async () => {
+  test("the kernel enforces a memory limit, show says so, and an exceeding run has ended out of memory (NEW-14 hosts)", async () => {
     await using home = await SystemdHome.open({ lingering: true });
     const go = `${home.root}/go`;
     const hog = `until [ -e '${go}' ]; do sleep 0.02; done; x=$(head -c 150000000 /dev/zero | tr '\\0' x); sleep 1000`;
     const session = await home.json<Session>(["run", "--host", host, "--memory", "60M", "--name", "hog", "--", "sh", "-c", hog]);
-    // From the moment it is in force; until then, for the first few milliseconds, the daemon watches.
+    // For the first few milliseconds the daemon watches the limit, until the kernel does.
     expect(await home.until("hog", ({ memoryLimitBy }) => memoryLimitBy === "cgroup")).toMatchObject({ memoryLimitBytes: 60 << 20 });
     expect(scopeOf(session.pid ?? 0)).toBe(`holdfast-run-${session.id}-1`);
     expect(await home.ok(["show", "hog"])).toMatch(/limit +60 MB of memory, by the kernel \(cgroup\)/);
@@ -44,7 +44,7 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     expect(await home.ok(["ls", "--all"])).toContain("failed (out of memory)");
   });
 
-  test("stop finds in the run's cgroup what has left its session, its terminal and its environment (CAVE-06 hosts)", async () => {
+  test("stop finds a process in the run's cgroup that left its session, its terminal and its environment (CAVE-06 hosts)", async () => {
     await using home = await SystemdHome.open({ lingering: true });
     const file = `${home.root}/escaped`;
     const leaving = `env -i setsid sh -c 'sh -c "echo \\$\\$ > ${file}; exec sleep 1000" &'; sleep 1000`;
@@ -63,7 +63,7 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
   });
 });
 
-test("a user manager that makes no scopes keeps nothing from starting", async () => {
+test("sessions start even if the user manager creates no scopes", async () => {
   await using home = await SystemdHome.open({ lingering: true });
   await home.stopManager();
   const session = await home.json<Session>(["run", "--memory", "500M", "--host", "native", "--", "sleep", "1000"]);
@@ -73,7 +73,7 @@ test("a user manager that makes no scopes keeps nothing from starting", async ()
   });
 });
 
-test("where a logout may end everything, up and doctor say so and what to do", async () => {
+test("up and doctor warn that a logout may end everything, and name the remedy", async () => {
   await using home = await SystemdHome.open({ lingering: false });
   const up = await home.cli(["up"]);
   expect(up.code).toBe(0);
@@ -84,7 +84,7 @@ test("where a logout may end everything, up and doctor say so and what to do", a
   expect(scopeOf(await home.daemonPid())).toBeUndefined();
 });
 
-test("the unit of boot install starts the daemon with this home, and stopping it ends the daemon and nothing that it keeps", async () => {
+test("the unit of boot install starts the daemon with this home, and stopping it ends the daemon but no session", async () => {
   await using home = await SystemdHome.open({ lingering: true });
   const env = { XDG_RUNTIME_DIR: `/run/user/${process.getuid?.()}`, PATH: `${home.env.PATH}:${home.root}/a$b %c "d"` };
   const { todo } = await home.json<{ todo: string[] }>(["boot", "install"], { env });

@@ -1,4 +1,4 @@
-/** Task files as their users meet them: a checklist, the command, and agents that do what the items say. */
+/** Task files as users see them: a checklist, the command, and agents that do the items. */
 import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -21,18 +21,18 @@ function write(home: TestHome, text: string, name = "tasks.md"): string {
 const read = (file: string) => readFileSync(file, "utf8");
 const prompts = async (home: TestHome, name: string) => (await home.json<Message[]>(["messages", name])).map(({ text }) => text);
 
-test("items are done after those they wait for, their turns in one conversation, and each is ticked (TURN-04 conversations)", async () => {
+test("items run after their dependencies, their turns share one conversation, and each done item is ticked (TURN-04 conversations)", async () => {
   await using home = new TestHome();
   const text =
     "# Plan\r\n\r\n- [ ] 1. Look around\r\n  <!-- agent: demo -->\r\n  <!-- turns: 2 -->\r\n  Turn 1: remember blue\r\n  Turn 2: recall\r\n- [x] 2. Old\r\n- [ ] 3. say three <!-- after: 1,2 -->";
   const file = write(home, text);
   const lines = (await home.ok(["task", "run", "tasks.md", "--agent", "demo", "--parallel", "2"])).trim().split("\n");
   expect(lines.map((line) => line.replace(/in \d+s$/, "in time"))).toEqual([
-    "1 begun: Look around (demo, session tasks-1)",
+    "1 started: Look around (demo, session tasks-1)",
     "1 turn 1 of 2 done",
     "1 turn 2 of 2 done",
     "1 done in time",
-    "3 begun: say three (demo, session tasks-3)",
+    "3 started: say three (demo, session tasks-3)",
     "3 done in time",
     "2 of 3 items done (1 done before).",
   ]);
@@ -43,7 +43,7 @@ test("items are done after those they wait for, their turns in one conversation,
   expect(await home.json<Session[]>(["ls"])).toEqual([]);
 });
 
-test("a session's record counts the tasks it has done, after a restart too, and the digest tells them (SYM-03 conversations, SYM-07 conversations)", async () => {
+test("a session's record counts its completed tasks, even after a daemon restart, and the digest shows them (SYM-03 conversations, SYM-07 conversations)", async () => {
   await using home = new TestHome();
   const file = write(home, "- [ ] Write the tests\n  Turn 1: say done\n- [ ] Deploy it\n  Turn 1: fail no key\n");
   expect((await home.cli(["task", "run", file, "--agent", "demo"])).code).toBe(35);
@@ -59,14 +59,14 @@ test("a session's record counts the tasks it has done, after a restart too, and 
   expect(await home.ok(["digest", "tasks-2"])).toContain("task failed: Deploy it (Internal error: no key");
 });
 
-test("what waits for a failed item is not begun, all else is done, and a rerun does what is left (TURN-04 conversations)", async () => {
+test("items after a failed one are blocked, the others are done, and a rerun does the rest (TURN-04 conversations)", async () => {
   await using home = new TestHome();
   const file = write(home, "- [ ] 1. fail for now\n- [ ] 2. say two <!-- after: 1 -->\n- [ ] 3. say three\n");
   const first = await home.cli(["task", "run", "tasks.md", "--agent", "demo", "--json"]);
   expect(first.code).toBe(35);
   expect((JSON.parse(first.stdout) as Report).items.map(({ label, outcome, why }) => [label, outcome, why])).toEqual([
     ["1", "failed", expect.stringContaining("for now")],
-    ["2", "blocked", "it waits for 1, which is not done"],
+    ["2", "blocked", "it depends on 1, which is not done"],
     ["3", "done", null],
   ]);
   expect(JSON.parse(first.stderr)).toMatchObject({
@@ -82,7 +82,7 @@ test("what waits for a failed item is not begun, all else is done, and a rerun d
   expect(read(file)).toBe("- [x] 1. say better\n- [x] 2. say two <!-- after: 1 -->\n- [x] 3. say three\n");
 });
 
-test("Ctrl+C tells what goes on, and a rerun carries on with it where it is, also after a kill", async () => {
+test("Ctrl+C names the sessions that keep running, and a rerun continues them, even after a kill", async () => {
   await using home = new TestHome();
   const file = write(home, "- [ ] Talk\n  Turn 1: say one\n  Turn 2: tool shell true\n  Turn 3: say three\n- [ ] say last\n");
   const run = ["task", "run", "tasks.md", "--agent", "demo"];
@@ -93,7 +93,7 @@ test("Ctrl+C tells what goes on, and a rerun carries on with it where it is, als
     told += chunk;
   });
   const [said] = (await once(first.stdout.setEncoding("utf8"), "data")) as [string];
-  expect(said).toContain("1 begun: Talk (demo, session tasks-1)");
+  expect(said).toContain("1 started: Talk (demo, session tasks-1)");
   await eventually(asks);
   first.kill("SIGINT");
   expect((await once(first, "close"))[0]).toBe(130);
@@ -109,13 +109,13 @@ test("Ctrl+C tells what goes on, and a rerun carries on with it where it is, als
   await home.ok(["approvals", "allow", "tasks-1"]);
   const { code, stdout } = await third;
   expect(code).toBe(0);
-  expect(stdout).toContain("1 goes on: Talk (demo, session tasks-1)");
+  expect(stdout).toContain("1 continues: Talk (demo, session tasks-1)");
   expect(await prompts(home, "tasks-1")).toEqual(["Talk\n\nsay one", "tool shell true", "say three"]);
   expect(read(file)).toContain("- [x] Talk");
   expect(read(file)).toContain("- [x] say last");
 });
 
-test("the daemon may be killed in the middle: what was said is not said again, and the run goes on with the next daemon", async () => {
+test("a task run survives a daemon kill, and no prompt is sent twice", async () => {
   await using home = new TestHome();
   const file = write(home, "- [ ] Talk\n  Turn 1: tool shell true\n  Turn 2: say two\n");
   const running = home.cli(["task", "run", "tasks.md", "--agent", "demo"]);
@@ -129,7 +129,7 @@ test("the daemon may be killed in the middle: what was said is not said again, a
   expect(read(file)).toContain("- [x] Talk");
 });
 
-test("an item whose session is gone is begun anew; one that was ticked before its end was told has ended", async () => {
+test("an item whose session was removed starts again; an item that is already ticked ends its session", async () => {
   await using home = new TestHome();
   const file = write(home, "- [ ] a\n  Turn 1: wait 60s\n- [ ] b\n  Turn 1: wait 60s\n");
   const first = home.start(["task", "run", "tasks.md", "--agent", "demo", "--parallel", "2"]);
@@ -138,23 +138,23 @@ test("an item whose session is gone is begun anew; one that was ticked before it
   await once(first, "close");
   await home.ok(["stop", "tasks-1"]);
   await home.ok(["rm", "tasks-1"]);
-  // What is done by then, as if the run had died between the box and the word.
+  // The file after a run that died between ticking the box and recording the end.
   writeFileSync(file, "- [ ] a\n  Turn 1: say again\n- [x] b\n  Turn 1: wait 60s\n");
   const lines = await home.ok(["task", "run", "tasks.md", "--agent", "demo"]);
-  expect(lines).toContain("1 begun: a (demo, session tasks-1)");
+  expect(lines).toContain("1 started: a (demo, session tasks-1)");
   expect(await home.session("tasks-2")).toMatchObject({ status: "stopped", tasksCompleted: 1 });
 });
 
-test("a file with faults is refused with all of them, and nothing is started", async () => {
+test("an invalid file is refused with all its errors, and nothing starts", async () => {
   await using home = new TestHome();
   write(home, "- [] a\n- [ ] b <!-- after: 9 -->\n");
   const { code, stderr } = await home.cli(["task", "run", "tasks.md", "--agent", "demo"]);
   expect(code).toBe(2);
-  expect(stderr).toContain("tasks.md:1: a box that is none; expected - [ ]");
+  expect(stderr).toContain("tasks.md:1: not a valid checkbox; expected - [ ]");
   expect(stderr).toContain("tasks.md:2: there is no item 9; expected the number of another item");
   write(home, "- [ ] a\n- [ ] b <!-- agent: clawed -->\n");
   expect((await home.cli(["task", "run", "tasks.md", "--agent", "demo"])).stderr).toMatch(
-    /tasks\.md:2: clawed is no agent .* expected one of .*demo/,
+    /tasks\.md:2: clawed is not an agent .* expected one of .*demo/,
   );
   expect((await home.cli(["task", "run", "nowhere.md"])).stderr).toContain("nowhere.md: there is no such file");
   expect((await home.cli(["task", "run", "tasks.md", "--agent", "demo", "--parallel", "0"])).code).toBe(2);
@@ -162,7 +162,7 @@ test("a file with faults is refused with all of them, and nothing is started", a
   expect(await home.json<Session[]>(["ls", "--all"])).toEqual([]);
 });
 
-test("a dry run says who would do what in which order, personas by their agent", async () => {
+test("a dry run shows the order, agents and personas of all items", async () => {
   await using home = new TestHome();
   const personas = path.join(home.root, ".holdfast/personas");
   mkdirSync(personas, { recursive: true });
@@ -175,7 +175,7 @@ test("a dry run says who would do what in which order, personas by their agent",
     "First:\n  2 Read it (demo as reviewer, 2 turns)\nThen:\n  1 Write it (demo, 1 turn, after 2)\n",
   );
   expect(JSON.parse(await home.ok(["task", "run", "tasks.md", "--dry-run", "--json"]))).toMatchObject([
-    { wave: 1, label: "2", agent: "demo", persona: "reviewer", turns: ["Read it", "Go on with it. This is turn 2 of 2."], after: [] },
+    { wave: 1, label: "2", agent: "demo", persona: "reviewer", turns: ["Read it", "Continue. This is turn 2 of 2."], after: [] },
     { wave: 2, label: "1", agent: "demo", persona: null, after: ["2"] },
   ]);
   expect(read(file)).not.toContain("[x]");
@@ -183,7 +183,7 @@ test("a dry run says who would do what in which order, personas by their agent",
   expect(await home.session("tasks-2")).toMatchObject({ role: "reviewer", objective: "Read it" });
 });
 
-test("each item in a worktree of its own, several at once, and a budget that holds", async () => {
+test("with --worktree each item has its own worktree, several items run at once, and a budget applies", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);
   const file = path.join(repository.path, "tasks.md");

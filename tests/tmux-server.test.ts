@@ -1,4 +1,4 @@
-/** What happens to the tmux server and its recorders, and how the daemon finds its way back to what still lives. */
+/** Failures of the tmux server and its recorders, and how the daemon finds the remaining processes. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
@@ -13,7 +13,7 @@ import { Terminal } from "./terminal.ts";
 
 const COUNTING = "i=0; while :; do i=$((i + 1)); echo line $i; sleep 0.02; done";
 
-test("a recorder that was killed is replaced, and the hole is told", async () => {
+test("a killed recorder is replaced, and the gap is an event", async () => {
   await using home = new TestHome();
   const session = await home.run(COUNTING);
   const { id, pid, outputPath } = session;
@@ -34,7 +34,7 @@ test("a recorder that was killed is replaced, and the hole is told", async () =>
   ]);
   expect(await home.session(id)).toMatchObject({ status: "working", pid });
 
-  // What came before and after is read as one, in order, and the end is recorded.
+  // Output from before and after the gap is read in order as one recording, including the end.
   await home.ok(["stop", id]);
   const whole = await home.ok(["logs", "--raw", id]);
   expect(whole).toBe(first + recorded(second));
@@ -43,7 +43,7 @@ test("a recorder that was killed is replaced, and the hole is told", async () =>
   expect(lines.slice(0, 10)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
 });
 
-test("a recorder that is killed again and again gets a new name each time, and nothing recorded is overwritten", async () => {
+test("a repeatedly killed recorder writes to a new file each time, and overwrites nothing", async () => {
   await using home = new TestHome();
   const { id, outputPath } = await home.run(COUNTING);
   const directory = path.dirname(outputPath ?? "");
@@ -64,7 +64,7 @@ test.each([
   ["while the daemon runs", []],
   ["while no daemon runs", ["kill"]],
   ["while no daemon runs and no file names the server", ["kill", "forget"]],
-])("a tmux socket that was deleted comes back %s: attach and spawn work, and there is no second server", async (_, also: string[]) => {
+])("a tmux socket deleted %s is created again: attach and spawn work, and there is no second server", async (_, also: string[]) => {
   await using home = new TestHome();
   const before = await home.run(COUNTING, "--name", "counter");
   const server = await tmuxPid(home);
@@ -81,7 +81,7 @@ test.each([
   expect(serversOf(home)).toEqual([server]);
 });
 
-test("after kill -9 of the tmux server its sessions are lost within seconds, and the next spawn works", async () => {
+test("after kill -9 of the tmux server its sessions are lost within seconds, and the next session starts", async () => {
   await using home = new TestHome();
   const sessions = [await home.run(COUNTING), await home.run("sleep 1000")];
   const server = await tmuxPid(home);
@@ -99,7 +99,7 @@ test("after kill -9 of the tmux server its sessions are lost within seconds, and
   expect(await home.ok(["logs", "--raw", sessions[0]?.id ?? ""])).toMatch(/^line 1\r\nline 2\r\n/);
 });
 
-test("a tmux server that was killed while no daemon ran is noticed by the next one", async () => {
+test("the next daemon notices that the tmux server was killed while no daemon ran", async () => {
   await using home = new TestHome();
   const { id } = await home.run(COUNTING);
   const server = await tmuxPid(home);
@@ -110,7 +110,7 @@ test("a tmux server that was killed while no daemon ran is noticed by the next o
   expect(await home.ended((await home.run("true")).id)).toMatchObject({ status: "done" });
 });
 
-test("a program that outlives its tmux server is no running session, and down --all ends it", async () => {
+test("a program that outlives its tmux server counts as lost, and down --all ends it", async () => {
   await using home = new TestHome();
   const { id, pid } = await home.run("trap '' HUP; while :; do sleep 0.05; done");
   process.kill(await tmuxPid(home), "SIGKILL");
@@ -120,9 +120,9 @@ test("a program that outlives its tmux server is no running session, and down --
   expect(lives(Number(pid))).toBe(false);
 });
 
-test("a person's own tmux server with our home in its environment is left alone", async () => {
+test("a user's own tmux server with this home in its environment is left alone", async () => {
   await using home = new TestHome();
-  // Its environment names our home, its sessions are none of ours.
+  // Its environment names this home, but its sessions are the user's.
   using own = new Terminal({ env: home.env });
   const shell = own.shellPid;
   const { id } = await home.run("sleep 1000");
@@ -141,7 +141,7 @@ async function tmuxPid(home: TestHome): Promise<number> {
   return tmux.pid;
 }
 
-/** Servers on the home's tmux socket, whether or not they can be reached. */
+/** Servers on the home's tmux socket, reachable or not. */
 function serversOf(home: TestHome): number[] {
   const socket = path.join(home.socketDirectory, "tmux.sock");
   return home
@@ -162,7 +162,7 @@ function numbersIn(text: string): number[] {
   return [...text.matchAll(/^line (\d+)\r$/gm)].map(([, number]) => Number(number));
 }
 
-test("a run whose tmux server does not answer fails with the reason, and leaves nothing behind once it does (mend 24)", async () => {
+test("a run whose tmux server does not respond fails with the reason, and leaves nothing behind once it does (mend 24)", async () => {
   await using home = new TestHome();
   await home.run("exec sleep 1000", "--name", "before");
   const { pid } = JSON.parse(readFileSync(openHome(home.env).tmuxFile, "utf8")) as { pid: number };

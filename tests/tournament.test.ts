@@ -1,4 +1,4 @@
-/** Several agents on one prompt, each in a worktree of its own; one is kept. */
+/** Several agents on one prompt, each in its own worktree; one is kept. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { AnyEvent, Approval, EntryFailure, RemoveOutcome, Session, Tournament, Workspace } from "@holdfast/contract";
@@ -21,12 +21,12 @@ interface Kept {
   notes: string[];
 }
 
-/** As docs/JSON.md has it. */
+/** As docs/JSON.md documents it. */
 const TOURNAMENT_KEYS = "base baseCommit entries id kept keptAt name owner prompt repo startedAt".split(" ");
 
 const PROMPT = "say I am done";
 
-/** A second agent: writes down what it was told; its end takes a while. */
+/** A second agent: writes its prompt into a file, and ends slowly. */
 const OTHER = `[agents.other]
 command = ["sh", "-c", "printf %s \\"$0\\" > ../told; trap '' TERM; while :; do sleep 0.05; done"]
 prompt = ["{prompt}"]
@@ -48,7 +48,7 @@ function placeOf({ entries }: Tournament, number: number): string {
   return entries[number - 1]?.workspace?.path ?? "";
 }
 
-/** Each has done something of its own: the first a commit, the second a commit and a file, the third nothing. */
+/** The first entry has a commit, the second a commit and an uncommitted file, the third nothing. */
 async function worked(home: TestHome, repository: TestRepository, ...agents: string[]): Promise<Tournament> {
   const flags = agents.length === 0 ? ["demo", "--best-of", "3"] : agents;
   const { tournament } = await home.json<Started>(words(...flags), { cwd: repository.path });
@@ -64,7 +64,7 @@ async function names(home: TestHome): Promise<[sessions: string[], workspaces: s
   return [sessions.map(({ name }) => name).sort(), workspaces.map(({ name }) => name).sort()];
 }
 
-test("spawn --best-of starts agents in turn on one prompt, each in a worktree of its own from one commit (NEW-13 workspaces)", async () => {
+test("spawn --best-of starts agents in turn on one prompt, each in its own worktree from one commit (NEW-13 workspaces)", async () => {
   await using home = new TestHome();
   configure(home);
   const repository = new TestRepository(home);
@@ -90,7 +90,7 @@ test("spawn --best-of starts agents in turn on one prompt, each in a worktree of
   await eventually(() => existsSync(told) && readFileSync(told, "utf8").startsWith(`${PROMPT}\n\n[Working Context`));
   for (const name of ["fix-1", "fix-3"]) await home.until(name, ({ turns, status }) => turns === 1 && status === "idle");
 
-  // The same again starts nothing twice, and a restart of the daemon forgets nothing.
+  // The same command again starts nothing twice, even after a daemon restart.
   await home.ok(["down"]);
   const again = await home.json<Started>(words("--best-of", "3", "--agents", "demo,other"), { cwd: repository.path });
   const ids = (of: Tournament) => of.entries.map(({ session }) => session?.id);
@@ -105,20 +105,20 @@ test("spawn --best-of starts agents in turn on one prompt, each in a worktree of
   expect(other).toMatchObject({ code: 5, stderr: expect.stringContaining("a tournament named fix already exists") });
 });
 
-test("what cannot be for all of them is refused before anything is made", async () => {
+test("an impossible tournament is refused before anything is created", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);
   await home.ok(["run", "--name", "taken-2", "--", "sleep", "1000"]);
   const refusals: [code: number, what: string, flags: string[]][] = [
-    [2, "say what they are to do", ["demo", "--best-of", "2"]],
-    [2, "say which agents", ["--best-of", "2", "--prompt", "x"]],
+    [2, "--best-of needs a prompt", ["demo", "--best-of", "2"]],
+    [2, "expected an agent, or --agents", ["--best-of", "2", "--prompt", "x"]],
     [2, "at least 2", ["demo", "--best-of", "1", "--prompt", "x"]],
     [2, "at most 20", ["demo", "--best-of", "21", "--prompt", "x"]],
     [2, "takes a number", ["demo", "--best-of", "three", "--prompt", "x"]],
-    [2, "among --agents", ["demo", "--agents", "demo,claude", "--prompt", "x"]],
-    [2, "a branch of its own", ["demo", "--best-of", "2", "--worktree", "mine", "--prompt", "x"]],
+    [2, "add demo to --agents", ["demo", "--agents", "demo,claude", "--prompt", "x"]],
+    [2, "its own worktree and branch", ["demo", "--best-of", "2", "--worktree", "mine", "--prompt", "x"]],
     [2, "takes no first prompt", ["shell", "--best-of", "2", "--prompt", "x"]],
-    [2, "for one kind of agent", ["--agents", "demo,claude", "--prompt", "x", "--", "--fast"]],
+    [2, "a single kind of agent", ["--agents", "demo,claude", "--prompt", "x", "--", "--fast"]],
     [5, "taken-2", ["demo", "--best-of", "2", "--name", "taken", "--prompt", "x"]],
     [7, "no-such-agent", ["--agents", "demo,no-such-agent", "--prompt", "x"]],
     [7, "no branch or commit", ["demo", "--best-of", "2", "--base", "nowhere", "--prompt", "x"]],
@@ -133,7 +133,7 @@ test("what cannot be for all of them is refused before anything is made", async 
   expect(await home.ok(["compare", "--all"])).toBe("No tournaments.\n");
 });
 
-test("when one cannot be started, the others run, it is said which and why, and the same again starts what is missing", async () => {
+test("when one entry cannot start, the others run, the error names it with the reason, and the same command starts it later", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);
   const ok = path.join(home.root, "ok");
@@ -143,8 +143,8 @@ test("when one cannot be started, the others run, it is said which and why, and 
   expect(part.stdout.split("\n").length).toBe(3);
   expect(part.stderr).toMatch(/fix-2 \(demo\) was not started: the set-up of fix-2 .*failed with exit code 1/);
   expect(part.stderr).toContain("no room");
-  expect(part.stderr).toContain("2 of 3 are there: fix-1 (demo), fix-3 (demo)");
-  expect(part.stderr).toContain("To start what is missing, say the same again with --name fix");
+  expect(part.stderr).toContain("2 of 3 are running: fix-1 (demo), fix-3 (demo)");
+  expect(part.stderr).toContain("To start the missing ones, run the same command with --name fix");
   const before = await compare(home);
   expect(before.entries.map(({ session }) => session !== null)).toEqual([true, false, true]);
   expect(await home.ok(["compare", "fix"])).toMatch(/^fix-2 +demo +no session /m);
@@ -155,7 +155,7 @@ test("when one cannot be started, the others run, it is said which and why, and 
   expect(tournament.entries[0]?.session?.id).toBe(before.entries[0]?.session?.id);
   expect((await names(home))[0]).toEqual(["fix-1", "fix-2", "fix-3"]);
 
-  // One that is made anew begins where the others did, also when the base has moved on.
+  // An entry that is created again starts from the same commit as the others, even if the base has moved.
   for (const verb of [
     ["stop", "fix-3"],
     ["rm", "fix-3"],
@@ -169,7 +169,7 @@ test("when one cannot be started, the others run, it is said which and why, and 
   expect(repository.gitIn(third?.workspace?.path ?? "", "rev-parse", "HEAD")).toBe(tournament.baseCommit);
 });
 
-test("a daemon that dies while they are started leaves none of them twice", async () => {
+test("a daemon kill during the start creates no entry twice", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);
   const go = path.join(home.root, "go");
@@ -187,7 +187,7 @@ test("a daemon that dies while they are started leaves none of them twice", asyn
   ]);
 });
 
-test("compare shows status, changes against the base, conflicts, and what a check in each of them came to", async () => {
+test("compare shows each entry's status, changes against the base, conflicts and check result", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);
   await worked(home, repository);
@@ -216,13 +216,13 @@ test("compare shows status, changes against the base, conflicts, and what a chec
   expect(table).toMatch(/^fix-2 +demo .* 2 files \+2 -1 +1 +passed in \d+s +fix-1$/m);
   expect(table).toMatch(/^fix-3 +demo .* 0 +nothing +- +failed .* -$/m);
   expect(table).toContain(`fix-1: the check said: ${entries[0]?.check?.log}`);
-  // By an entry's name, too; and nothing of what is compared is touched.
+  // An entry's name works too, and compare changes nothing.
   expect((await home.json<Tournament>(["compare", "fix-2"])).name).toBe("fix");
   expect(repository.gitIn(placeOf({ entries } as Tournament, 2), "status", "--porcelain")).toBe("?? left.txt");
   expect(await home.cli(["compare", "no-such"])).toMatchObject({ code: 3, stderr: expect.stringContaining("choose from: fix") });
 });
 
-test("a check ends with whoever asked for it, and all that it started", async () => {
+test("a check and its processes end with the command that requested it", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);
   const { tournament } = await home.json<Started>(words("demo", "--best-of", "2"), { cwd: repository.path });
@@ -236,7 +236,7 @@ test("a check ends with whoever asked for it, and all that it started", async ()
   await eventually(async () => (await compare(home)).entries.every(({ check }) => check?.state === "interrupted"));
 });
 
-test("keep merges one and removes the others, of which nothing is lost (NEW-13 workspaces)", async () => {
+test("keep merges one entry and removes the others, which can be recovered (NEW-13 workspaces)", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);
   const tournament = await worked(home, repository);
@@ -287,7 +287,7 @@ test("keep merges one and removes the others, of which nothing is lost (NEW-13 w
   expect(readFileSync(path.join(placeOf(tournament, 1), "a.txt"), "utf8")).toBe("first\n");
 });
 
-test("keep says what it will do and asks, and does nothing unless it is told to", async () => {
+test("keep announces its actions, asks, and does nothing without a yes", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);
   await worked(home, repository);
@@ -307,7 +307,7 @@ test("keep says what it will do and asks, and does nothing unless it is told to"
   expect((await names(home))[1]).toEqual(["fix-1"]);
 });
 
-test("one that was already merged, by hand for one, is kept as it is; of one that did nothing nothing can be", async () => {
+test("an entry that was already merged by hand can be kept; an entry without commits cannot", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);
   await worked(home, repository);
@@ -317,13 +317,13 @@ test("one that was already merged, by hand for one, is kept as it is; of one tha
   expect(await home.ok(["keep", "fix-1", "--yes"])).toMatch(/^fix-1 was already merged\nfix-2 removed; .*\nfix-3 removed; /);
 });
 
-test("a keep whose daemon dies in the middle is ended by a second one", async () => {
+test("a second keep completes one that a daemon kill interrupted", async () => {
   await using home = new TestHome();
   configure(home);
   const repository = new TestRepository(home);
   await worked(home, repository, "--agents", "demo,demo,other");
   const keeping = home.cli(["keep", "fix-1", "--yes"]);
-  // The third takes its time to end: what was merged is known by then, and it is not gone yet.
+  // The third entry ends slowly: the merge is recorded by then, and the workspace still exists.
   await eventually(async () => (await home.json<Tournament>(["compare", "fix"])).kept === "fix-1");
   await home.killDaemon();
   expect((await keeping).code).toBe(10);
@@ -337,7 +337,7 @@ test("a keep whose daemon dies in the middle is ended by a second one", async ()
   expect(merges.map((line) => (JSON.parse(line) as AnyEvent).type)).toEqual(["workspace.merged"]);
 });
 
-test("which belong together is known also when the journal is lost", async () => {
+test("the entries of a tournament are known even if the journal is lost", async () => {
   await using home = new TestHome();
   configure(home);
   const repository = new TestRepository(home);
@@ -353,7 +353,7 @@ test("which belong together is known also when the journal is lost", async () =>
   ]);
 });
 
-test("an agent starts and compares tournaments of its own, and a person keeps", async () => {
+test("an agent can start and compare its own tournaments, but only a person can keep an entry", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);
   await worked(home, repository);
@@ -368,7 +368,7 @@ test("an agent starts and compares tournaments of its own, and a person keeps", 
   expect((await home.session("own-1")).parent).toBe((await home.session("inside")).id);
 });
 
-test("an agent neither goes on with another's tournament nor gives its entries what it may give no child (mend 9)", async () => {
+test("an agent can neither continue another's tournament nor give its entries options that its children cannot have (mend 9)", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);
   const cwd = repository.path;
@@ -384,7 +384,7 @@ test("an agent neither goes on with another's tournament nor gives its entries w
   expect((await inside.call("listTournaments", {})).tournaments).toEqual([]);
 });
 
-test("one answer trusts all worktrees of a repository, also later ones, and no other directory (mend 17)", async () => {
+test("one answer trusts all worktrees of a repository, including later ones, and no other directory (mend 17)", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);
   const trusts = async () => (await home.json<Approval[]>(["approvals"])).filter(({ for: what }) => what === "trust");
@@ -400,7 +400,7 @@ test("one answer trusts all worktrees of a repository, also later ones, and no o
   expect(first?.text).toContain("Do you trust this folder?");
   expect(await home.ok(["approvals", "show", "fix-1"])).toMatch(/asks to trust its folder[\s\S]*No, exit[\s\S]*Yes, I trust/);
 
-  // An agent trusts nothing for its children.
+  // An agent cannot grant trust to its children.
   const own = await home.json<Session>(["run", "--name", "parent", "--", "sleep", "1000"]);
   using inside = await clientAs(home, own.name);
   const answering = inside.call("answerApproval", { params: { id: first?.id ?? "" }, body: { decision: "allow" } });

@@ -1,4 +1,7 @@
-/** Two users of one machine and one daemon: by a second socket, always with a token. Where the tests do not run as root, no user can be made. */
+/**
+ * Two users of one machine share one daemon through a second socket, always with a token. Skipped without root, because only root can
+ * create users.
+ */
 import { spawnSync } from "node:child_process";
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
@@ -13,7 +16,7 @@ import { Terminal } from "./terminal.ts";
 const ME = `user:${userName()}`;
 const PROGRAM = "trap 'stty size' WINCH; stty -echo; echo ready; while :; do read -r line && echo got $line; done";
 
-/** Shares with the user, who gets a token of that scope. */
+/** Shares the home with the user, who gets a token of that scope. */
 async function letIn(home: TestHome, user: OtherUser, scope = "driver"): Promise<Sharing> {
   const { share } = await home.json<{ share: Sharing }>(["up", "--share", user.name]);
   const { token } = await home.json<{ token: string }>(["token", "create", "--scope", scope, "--name", user.name]);
@@ -27,8 +30,8 @@ function attach(user: OtherUser, ...flags: string[]): Promise<Terminal> {
   return new Terminal({ env, columns: 70, rows: 18 }).after((terminal) => terminal.command(line));
 }
 
-describe.runIf(CAN_MAKE_USERS)("with another user of this machine, made for the test", () => {
-  test("nothing is open to them until it is shared, and then only with a token (SYM-10 resume)", async () => {
+describe.runIf(CAN_MAKE_USERS)("with another user of this machine, created for the test", () => {
+  test("another user has no access until the home is shared, and then only with a token (SYM-10 resume)", async () => {
     await using home = new TestHome();
     await using user = new OtherUser();
     await home.run(PROGRAM, "--name", "chat");
@@ -48,7 +51,7 @@ describe.runIf(CAN_MAKE_USERS)("with another user of this machine, made for the 
     user.env.HOLDFAST_TOKEN = "";
     expect(user.cli("ls")).toMatchObject({ code: 22, stdout: "" });
 
-    // The next daemon opens it again; closed, it is gone.
+    // The next daemon shares the home again; --no-share ends it.
     user.env.HOLDFAST_TOKEN = token;
     await home.killDaemon();
     await home.ok(["ls"]);
@@ -57,7 +60,7 @@ describe.runIf(CAN_MAKE_USERS)("with another user of this machine, made for the 
     expect(user.cli("ls")).toMatchObject({ code: 10 });
   });
 
-  test("a directory that somebody else put in its place is refused", async () => {
+  test("a shared directory that another user created is refused", async () => {
     await using home = new TestHome();
     await using user = new OtherUser();
     const { sharedDirectory } = openHome(home.env);
@@ -73,11 +76,11 @@ describe.runIf(CAN_MAKE_USERS)("with another user of this machine, made for the 
     expect(await home.cli(["up", "--share", "no-such-group"])).toMatchObject({ code: 2 });
   });
 
-  test("when it cannot be shared with another group, it stays shared with the one before", async () => {
+  test("when sharing with another group fails, the home stays shared with the previous one", async () => {
     await using home = new TestHome();
     await using user = new OtherUser();
     await letIn(home, user);
-    // Nothing can be written there.
+    // Blocks writing to the file.
     const file = path.join(home.path, "share.json");
     rmSync(file);
     mkdirSync(file);
@@ -88,7 +91,7 @@ describe.runIf(CAN_MAKE_USERS)("with another user of this machine, made for the 
   });
 
   describe.each(HOSTS)("on the %s host", (host) => {
-    test("they attach through the daemon, look on, are given control and drive (SYM-10 resume)", async () => {
+    test("another user attaches through the daemon, observes, is given control and drives (SYM-10 resume)", async () => {
       await using home = new TestHome();
       await using user = new OtherUser();
       await home.run(PROGRAM, "--name", "chat", "--host", host);
@@ -120,7 +123,7 @@ describe.runIf(CAN_MAKE_USERS)("with another user of this machine, made for the 
       await home.until("chat", (session: Session) => session.attachments.length === 1);
     });
 
-    test("who may only look types nothing, and is out when the token is revoked (SYM-10 resume)", async () => {
+    test("an observer cannot type, and is disconnected when its token is revoked (SYM-10 resume)", async () => {
       await using home = new TestHome();
       await using user = new OtherUser();
       await home.run(PROGRAM, "--name", "chat", "--host", host);
@@ -138,45 +141,42 @@ describe.runIf(CAN_MAKE_USERS)("with another user of this machine, made for the 
   });
 });
 
-test.runIf(CAN_MAKE_USERS)(
-  "another user who takes the name of the socket directory does not keep the daemon from starting (mend 8)",
-  async () => {
-    await using user = new OtherUser();
-    const taken = `/tmp/holdfast-${user.uid}`;
-    mkdirSync(taken, { mode: 0o777 });
-    try {
-      const said = (...args: string[]) => {
-        const { code, stdout, stderr } = user.cli(...args);
-        expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: "" });
-        return stdout;
-      };
-      // Builds what is to be started, if need be.
-      spawnSync(HOLDFAST, ["version"]);
-      const script = `${HOLDFAST} show --json $HOLDFAST_SESSION > seen; exec sleep 1000`;
-      for (const host of ["tmux", "native"]) {
-        said("run", "--host", host, "--name", host, "--", "sh", "-c", script);
-        const seen = path.join(user.directory, "seen");
-        await eventually(() => existsSync(seen) && readFileSync(seen, "utf8").includes(`"name":"${host}"`));
-      }
-      const { socket } = JSON.parse(said("status", "--json")) as DaemonStatus;
-      expect(socket).toMatch(new RegExp(`^${taken}-\\w{6}/[0-9a-f]{16}/daemon\\.sock$`));
-      const place = path.dirname(path.dirname(socket));
-      expect(statSync(place).mode & 0o777).toBe(0o700);
-      expect(statSync(place).uid).toBe(user.uid);
-      expect(readdirSync(taken)).toEqual([]);
-      // The next daemon finds what runs, also when the name is free again; so does a program with the SDK.
-      process.kill((JSON.parse(said("status", "--json")) as DaemonStatus).pid, "SIGKILL");
-      rmSync(taken, { recursive: true });
-      const running = JSON.parse(said("ls", "--json")) as Session[];
-      expect(running.map(({ name, endedAt }) => ({ name, endedAt }))).toEqual(["tmux", "native"].map((name) => ({ name, endedAt: null })));
-      const program = `import { connect } from "@holdfast/sdk"; const h = await connect(); console.log((await h.status()).sessions.running); h.close()`;
-      const [file = "", ...words] = user.words(process.execPath, "--input-type=module", "-e", program);
-      expect(spawnSync(file, words, { cwd: ROOT, encoding: "utf8" })).toMatchObject({ stdout: "2\n" });
-      said("down", "--all");
-      rmSync(place, { recursive: true });
-    } finally {
-      user.cli("down", "--all");
-      rmSync(taken, { recursive: true, force: true });
+test.runIf(CAN_MAKE_USERS)("the daemon starts even if another user has taken the name of its socket directory (mend 8)", async () => {
+  await using user = new OtherUser();
+  const taken = `/tmp/holdfast-${user.uid}`;
+  mkdirSync(taken, { mode: 0o777 });
+  try {
+    const said = (...args: string[]) => {
+      const { code, stdout, stderr } = user.cli(...args);
+      expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: "" });
+      return stdout;
+    };
+    // Builds the program first, if necessary.
+    spawnSync(HOLDFAST, ["version"]);
+    const script = `${HOLDFAST} show --json $HOLDFAST_SESSION > seen; exec sleep 1000`;
+    for (const host of ["tmux", "native"]) {
+      said("run", "--host", host, "--name", host, "--", "sh", "-c", script);
+      const seen = path.join(user.directory, "seen");
+      await eventually(() => existsSync(seen) && readFileSync(seen, "utf8").includes(`"name":"${host}"`));
     }
-  },
-);
+    const { socket } = JSON.parse(said("status", "--json")) as DaemonStatus;
+    expect(socket).toMatch(new RegExp(`^${taken}-\\w{6}/[0-9a-f]{16}/daemon\\.sock$`));
+    const place = path.dirname(path.dirname(socket));
+    expect(statSync(place).mode & 0o777).toBe(0o700);
+    expect(statSync(place).uid).toBe(user.uid);
+    expect(readdirSync(taken)).toEqual([]);
+    // The next daemon finds the running sessions, even if the name is free again; a program with the SDK does too.
+    process.kill((JSON.parse(said("status", "--json")) as DaemonStatus).pid, "SIGKILL");
+    rmSync(taken, { recursive: true });
+    const running = JSON.parse(said("ls", "--json")) as Session[];
+    expect(running.map(({ name, endedAt }) => ({ name, endedAt }))).toEqual(["tmux", "native"].map((name) => ({ name, endedAt: null })));
+    const program = `import { connect } from "@holdfast/sdk"; const h = await connect(); console.log((await h.status()).sessions.running); h.close()`;
+    const [file = "", ...words] = user.words(process.execPath, "--input-type=module", "-e", program);
+    expect(spawnSync(file, words, { cwd: ROOT, encoding: "utf8" })).toMatchObject({ stdout: "2\n" });
+    said("down", "--all");
+    rmSync(place, { recursive: true });
+  } finally {
+    user.cli("down", "--all");
+    rmSync(taken, { recursive: true, force: true });
+  }
+});

@@ -20,7 +20,7 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     expect(await home.ended("it")).toMatchObject({ exit: { code: null, signal: "SIGINT" } });
   });
 
-  test("several lines are refused by a program that takes no pastes, and pasted in one piece into one that does", async () => {
+  test("several lines are refused for a program without bracketed paste, and pasted in one piece otherwise", async () => {
     await using home = new TestHome();
     await start(home, "stty raw -echo; echo ready; read -r x; printf '\\033[?2004hasked'; exec cat -v");
     await home.ok(["wait", "it", "--for", "output=ready"]);
@@ -46,7 +46,7 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     await home.ok(["wait", "it", "--for", `output=${digest}`, "--timeout", "60s"]);
   });
 
-  test("of what is typed into a program that does not read it is said that it waits, and all of it arrives when it does", async () => {
+  test("input that a program does not read yet is reported as waiting, and arrives completely later", async () => {
     await using home = new TestHome();
     const text = "0123456789abcdef".repeat(15 << 16);
     const script = "stty raw -echo; echo ready; while ! [ -e go ]; do sleep 0.05; done; head -c 15728640 | sha256sum; exec sleep 60";
@@ -71,7 +71,7 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     if (host === "native") expect(await home.json(["send", "it", "more"])).toMatchObject({ waitingBytes: 0 });
   });
 
-  test("what is no text is refused, not typed as something else", async () => {
+  test("input that is not UTF-8 text is refused", async () => {
     await using home = new TestHome();
     await start(home, "exec cat");
     const refused = await home.cli(["send", "it", "-"], { input: Buffer.from("caf\xe9\n", "latin1") });
@@ -80,7 +80,7 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     expect(await home.ok(["events", "--type", "session.input_requested"])).toBe("");
   });
 
-  test("what several send at once is never mixed", async () => {
+  test("simultaneous inputs are never mixed", async () => {
     await using home = new TestHome();
     await start(home, "stty -echo -icanon; echo ready; exec cat");
     await home.ok(["wait", "it", "--for", "output=ready"]);
@@ -89,7 +89,7 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     for (const word of words) await home.ok(["wait", "it", "--for", `output=^${word}$`, "--timeout", "60s"]);
   });
 
-  test("screen tells what a person would see, with size, cursor and title", async () => {
+  test("screen prints the visible text, with size, cursor and title", async () => {
     await using home = new TestHome();
     await start(home, "printf '\\033]0;the title\\007\\033[31mred\\033[0m and plain\\342\\200\\213\\342\\200\\256!'; exec sleep 60");
     await home.ok(["wait", "it", "--for", "output=!"]);
@@ -99,7 +99,7 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     expect(await home.ok(["screen", "it", "--ansi"])).toContain("31mred");
   });
 
-  test("wait ends with its own code when the time is over, or the session without the words", async () => {
+  test("wait has its own exit code for a timeout, and for a session that ends without a match", async () => {
     await using home = new TestHome();
     await start(home, "while ! [ -e go ]; do sleep 0.02; done; echo bye");
     expect((await home.cli(["wait", "it", "--timeout", "50ms"])).code).toBe(16);
@@ -113,7 +113,7 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
   });
 });
 
-test.each([["exit"], ["waiting"], ["output=never"]])("wait --for %s says of a session that was removed that it was", async (what) => {
+test.each([["exit"], ["waiting"], ["output=never"]])("wait --for %s reports that the session was removed", async (what) => {
   await using home = new TestHome();
   await home.ok(["spawn", "demo", "--name", "it"]);
   await home.ok(["wait", "it", "--for", "idle"]);
@@ -123,7 +123,7 @@ test.each([["exit"], ["waiting"], ["output=never"]])("wait --for %s says of a se
     said += chunk;
   });
   const code = new Promise((resolve) => waiting.on("close", resolve));
-  // It follows by then; and hears of nothing before all of it has happened.
+  // `wait` is following the session by now, and is paused until everything has happened.
   for (let asked = 0; asked < 3; asked++) await home.session("it");
   waiting.kill("SIGSTOP");
   await home.ok(["stop", "it"]);

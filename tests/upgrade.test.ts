@@ -1,4 +1,4 @@
-/** Two versions as a user installs them: the newer takes over in the middle of a flood, the older steps back, files are replaced in place. */
+/** Two installed versions: the newer takes over during a flood, the older refuses to run, and files are replaced in place. */
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import path from "node:path";
@@ -27,7 +27,7 @@ afterAll(() => {
 });
 
 describe.each(["tmux", "native"] as const)("on the %s host", (host) => {
-  test("a newer version takes over in the middle of a flood: every byte is recorded, every event has its place", async () => {
+  test("a newer version takes over during a flood: every byte is recorded, and the events have no gap", async () => {
     await using home = new TestHome();
     const flood = await Flood.start(home, older, host);
     await flood.goesOn(2 << 20);
@@ -40,7 +40,7 @@ describe.each(["tmux", "native"] as const)("on the %s host", (host) => {
     expect(after.epoch).toBe(before.epoch);
     await flood.goesOn(2 << 20);
 
-    // What an older keeper keeps is looked at and typed into as ever.
+    // Sessions of an older keeper can be viewed and typed into.
     expect(await newer.json<Screen>(home, ["screen", flood.session.name])).toMatchObject({ columns: 120 });
     await newer.json(home, ["keys", flood.session.name, "Enter"]);
     const ended = await flood.end(newer);
@@ -61,7 +61,7 @@ describe.each(["tmux", "native"] as const)("on the %s host", (host) => {
     ]);
   });
 
-  test("an upgrade in place replaces the files under what runs; keepers, daemon and their sessions go on", async () => {
+  test("an upgrade in place replaces the files of running processes; keepers, daemon and sessions keep running", async () => {
     await using home = new TestHome();
     using installed = await Installed.of(OLD);
     const flood = await Flood.start(home, installed, host);
@@ -69,7 +69,7 @@ describe.each(["tmux", "native"] as const)("on the %s host", (host) => {
     const { pid } = await installed.json<DaemonStatus>(home, ["status"]);
 
     await installed.install(NEW);
-    // The old daemon is still there, and still does what it is asked; a client of its own version is on no disk any more.
+    // The old daemon still serves requests. No client of its version is on disk any more.
     expect(await ask<DaemonStatus>(home, "GET", "/status")).toMatchObject({ pid, version: OLD });
     expect(await ask<Screen>(home, "GET", `/sessions/${flood.session.id}/screen`)).toMatchObject({ columns: 120 });
     const body = { agent: "shell", command: ["sleep", "1000"], cwd: "/", env: {}, umask: 0o22, host, name: "meanwhile" };
@@ -85,7 +85,7 @@ describe.each(["tmux", "native"] as const)("on the %s host", (host) => {
     expectGapless(await eventsOf(installed, home));
   });
 
-  test("when the package is removed, sessions go on to their end, and what needs its files says so", async () => {
+  test("after the package is removed, sessions run to their end, and requests that need its files name the cause", async () => {
     await using home = new TestHome();
     using installed = await Installed.of(OLD);
     const flood = await Flood.start(home, installed, host);
@@ -104,7 +104,7 @@ describe.each(["tmux", "native"] as const)("on the %s host", (host) => {
   });
 });
 
-test("an older version refuses a newer daemon and a newer journal, says what to do, and changes nothing", async () => {
+test("an older version refuses a newer daemon and a newer journal, names the remedy, and changes nothing", async () => {
   await using home = new TestHome();
   const { pid, name } = await newer.json<Session>(home, ["run", "--", "sleep", "1000"]);
   const refused = await older.cli(home, ["stop", name]);
@@ -128,7 +128,7 @@ test("an older version refuses a newer daemon and a newer journal, says what to 
   await newer.cli(home, ["down", "--all", "--grace", "1s"]);
 });
 
-/** Numbered lines without end, on the terminal and in a file of the test's own, until it is told to end. */
+/** Endless numbered lines, on the terminal and in a file of the test, until told to end. */
 class Flood {
   readonly session: Session;
   readonly #home: TestHome;
@@ -164,7 +164,7 @@ class Flood {
     return new Flood(home, { session: await installed.json<Session>(home, args), copy, enough });
   }
 
-  /** Resolves when it has written so many bytes more than now. */
+  /** Resolves when this many more bytes have been written. */
   async goesOn(bytes: number): Promise<void> {
     const size = () => statSync(this.#copy, { throwIfNoEntry: false })?.size ?? 0;
     const before = size();
@@ -192,7 +192,7 @@ async function eventsOf(installed: Installed, home: TestHome): Promise<AnyEvent[
     .map((line) => JSON.parse(line) as AnyEvent);
 }
 
-/** Asks the daemon that runs as a program does that names no version. */
+/** Calls the running daemon like a program that sends no version. */
 function ask<T>(home: TestHome, method: string, url: string, body?: object): Promise<T> {
   return new Promise((resolve, reject) => {
     const call = request({ socketPath: openHome(home.env).daemonSocket, method, path: url }, (reply) => {
@@ -207,7 +207,7 @@ function ask<T>(home: TestHome, method: string, url: string, body?: object): Pro
   });
 }
 
-/** Sets the version of the database's schema, and tells what it was. */
+/** Sets the version of the database's schema and returns the previous one. */
 function schemaOf(home: TestHome, version: number): number {
   const db = new DatabaseSync(openHome(home.env).database);
   const before = Number(db.prepare("PRAGMA user_version").get()?.user_version);
@@ -216,7 +216,7 @@ function schemaOf(home: TestHome, version: number): number {
   return before;
 }
 
-/** Where two long texts part, with what each has there. */
+/** The first difference of two long texts, with an excerpt of each. */
 function firstDifference(actual: string, expected: string): object | undefined {
   if (actual === expected) return undefined;
   let at = 0;

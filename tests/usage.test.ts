@@ -8,7 +8,7 @@ import { eventually, HOLDFAST, TestHome } from "./home.ts";
 const OPUS = "model=claude-opus-4-5,input=1000,output=200,cacheRead=5000,cacheWrite=100";
 const OPUS_COST = (1000 * 5 + 200 * 25 + 5000 * 0.5 + 100 * 6.25) / 1e6;
 
-/** A demo agent at rest, each turn of which uses that. */
+/** An idle demo agent; each of its turns has this usage. */
 async function demo(home: TestHome, name: string, usage?: string): Promise<Session> {
   await home.ok(["spawn", "demo", "--name", name, "--", "--fast", ...(usage === undefined ? [] : ["--usage", usage])]);
   return home.until(name, ({ status }) => status === "idle");
@@ -32,7 +32,7 @@ async function recorded(home: TestHome): Promise<AnyEvent[]> {
   return lines.filter(Boolean).map((line) => JSON.parse(line) as AnyEvent);
 }
 
-test("tokens and cost run along with a terminal agent's turns: in its record, by turn, and in ls --wide and show (TURN-06 conversations)", async () => {
+test("tokens and cost of a terminal agent are counted by turn, and shown in its record, ls --wide and show (TURN-06 conversations)", async () => {
   await using home = new TestHome();
   await demo(home, "api", `${OPUS},context=6300,contextSize=200000`);
   expect((await home.session("api")).spent).toBeNull();
@@ -64,7 +64,7 @@ test("tokens and cost run along with a terminal agent's turns: in its record, by
   expect(await home.ok(["ls", "--wide"])).toMatch(/TOKENS +COST.*\n.* 2\.6k +\$0\.03/);
 });
 
-test("what is not known is said, and counted: a model without a price, tokens that were not told", async () => {
+test("unknown prices and unreported tokens are counted and shown as unknown", async () => {
   await using home = new TestHome();
   await demo(home, "api", "model=scripted,input=10,output=5");
   await demo(home, "web", `${OPUS},output=?`);
@@ -91,7 +91,7 @@ test("what is not known is said, and counted: a model without a price, tokens th
   expect(event?.data).toMatchObject({ turn: "1", model: "scripted", input: 10, output: 5, cost: null, source: "transcript", name: "api" });
 });
 
-test("a price in config.toml counts, also for what was used before; one that is none is refused by name", async () => {
+test("a price in config.toml applies to past usage too, and an invalid one is refused with its key", async () => {
   await using home = new TestHome();
   await demo(home, "api", "model=scripted,input=1000000,output=0");
   await home.ok(["send", "api", "hello", "--wait"]);
@@ -108,7 +108,7 @@ test("a price in config.toml counts, also for what was used before; one that is 
   configure(home, "");
 });
 
-test("what a removed session spent stays spent, by day, agent and model", async () => {
+test("usage of a removed session stays in the sums by day, agent and model", async () => {
   await using home = new TestHome();
   const { id } = await demo(home, "api", OPUS);
   await home.ok(["send", "api", "hello", "--wait"]);
@@ -125,7 +125,7 @@ test("what a removed session spent stays spent, by day, agent and model", async 
   expect(await home.ok(["usage", "--since", "1ms"])).toBe("No usage reported in that time.\n");
 });
 
-test("each call counts once, also when the daemon is killed at any time, the agent is resumed, and its conversation forked", async () => {
+test("each call counts once, across daemon kills, a resume and a fork", async () => {
   await using home = new TestHome();
   await demo(home, "api", OPUS);
   for (let turn = 1; turn <= 3; turn++) {
@@ -147,7 +147,7 @@ test("each call counts once, also when the daemon is killed at any time, the age
   expect(runs).toEqual([1, 1, 1, 2, 1]);
 });
 
-test("who comes back is told what was used since they last looked, and that a budget is used up (SYM-07 conversations)", async () => {
+test("the digest shows the usage since the last view and a used-up budget (SYM-07 conversations)", async () => {
   await using home = new TestHome();
   await home.ok(["spawn", "demo", "--name", "api", "--budget", "turns=3", "--", "--fast", "--usage", OPUS]);
   await home.until("api", ({ status }) => status === "idle");
@@ -167,7 +167,7 @@ test("who comes back is told what was used since they last looked, and that a bu
   expect(text).toContain("budget: turn limit 3 reached (3 used): stopped");
 });
 
-test("a session sees what it and its children used, and nobody else's", async () => {
+test("a session sees only the usage of itself and its children", async () => {
   await using home = new TestHome();
   await demo(home, "other", OPUS);
   await home.ok(["send", "other", "hello", "--wait"]);
@@ -183,7 +183,7 @@ test("a session sees what it and its children used, and nobody else's", async ()
   expect(readFileSync(path.join(home.root, "code"), "utf8")).toBe("20\n");
 });
 
-test("on a terminal usage draws bars, as wide as there is room, and without colour where none is wanted", async () => {
+test("on a terminal usage draws bars of the available width, without colour if NO_COLOR is set", async () => {
   await using home = new TestHome();
   await demo(home, "dear", OPUS);
   await demo(home, "cheap", "model=claude-haiku-4-5,input=1000,output=0");
@@ -199,7 +199,7 @@ test("on a terminal usage draws bars, as wide as there is room, and without colo
   expect(await home.ok(["usage", "--by", "session"])).not.toMatch(/█/);
 });
 
-test("usage refuses what it does not know, and says what it does", async () => {
+test("usage refuses unknown arguments and lists the valid ones", async () => {
   await using home = new TestHome();
   const unknown = await home.cli(["usage", "--by", "week"]);
   expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('--by does not take "week"') });

@@ -36,7 +36,7 @@ test("spawn, ls, attach, detach and stop work by name, by id and by unique id pr
   expect(await home.json(["ls"])).toEqual([]);
 });
 
-test("an ambiguous id prefix is an error of its own that lists the candidates, and nothing is done (SYM-02 spine)", async () => {
+test("an ambiguous id prefix is a distinct error that lists the candidates, and nothing is done (SYM-02 spine)", async () => {
   await using home = new TestHome();
   await home.ok(["up"]);
   const [first, second] = await twoWithOneLetter(home);
@@ -59,7 +59,7 @@ test("an ambiguous id prefix is an error of its own that lists the candidates, a
   ]);
 });
 
-test("an unknown name is an error of its own that lists what may have been meant (SYM-02 spine)", async () => {
+test("an unknown name is a distinct error that lists similar names (SYM-02 spine)", async () => {
   await using home = new TestHome();
   const first = await home.cli(["show", "nothing"]);
   expect(first.code).toBe(3);
@@ -75,12 +75,12 @@ test("an unknown name is an error of its own that lists what may have been meant
     expect(stderr).toContain("build");
     expect(stderr).not.toContain("tests");
   }
-  // Nothing is alike: all of them are candidates, and none is a guess.
+  // No name is similar, so all are listed.
   expect((await home.cli(["show", "zzzzzz"])).stderr).toContain("choose from: build, tests\n  list sessions: holdfast ls --all\n");
   expect((await home.cli(["rename", "biuld", "x"])).code).toBe(3);
 });
 
-test("an empty name is an unknown one, never all sessions", async () => {
+test("an empty name matches no session, and never means all sessions", async () => {
   await using home = new TestHome();
   await home.run("sleep 1000", "--name", "build");
   const inQuery = ["ls", "stop", "rm", "detach"].flatMap((verb) => ["", ","].map((name) => [verb, name]));
@@ -93,7 +93,7 @@ test("an empty name is an unknown one, never all sessions", async () => {
   expect((await home.session("build")).status).toBe("working");
 });
 
-test("the pool view has everything running and recent with status, duration, output path and pid (BG-11 spine)", async () => {
+test("ls --all shows running and ended sessions with status, duration, output path and pid (BG-11 spine)", async () => {
   await using home = new TestHome();
   const running = await home.run("echo here; sleep 1000", "--name", "running");
   await home.run("echo was here", "--name", "good");
@@ -116,7 +116,7 @@ test("the pool view has everything running and recent with status, duration, out
     expect(session.pid).toBeGreaterThan(1);
   }
   expect(all[0]?.pid).toBe(running.pid);
-  // Nobody has looked at what failed.
+  // The failed session is unread.
   expect((await home.json<Session[]>(["ls"])).map(({ name }) => name)).toEqual(["running", "bad"]);
 
   const [heads = "", ...lines] = (await home.ok(["ls", "--all"])).trimEnd().split("\n");
@@ -135,7 +135,7 @@ test("the pool view has everything running and recent with status, duration, out
   }
 });
 
-test("rename gives a running session another name at once, also at the bottom of an attached terminal", async () => {
+test("rename changes the name of a running session at once, also on the status line of an attached terminal", async () => {
   await using home = new TestHome();
   const session = await home.json<Session>(["spawn", "shell", "--name", "before"]);
   using terminal = await attachTerminal(home, { ref: "before" });
@@ -179,7 +179,7 @@ test("rm refuses a running session and removes the record and the files of an en
   expect(readdirSync(sessions)).toEqual([]);
   expect(await home.json(["ls", "--all"])).toEqual([]);
   expect((await home.cli(["logs", "one"])).code).toBe(3);
-  // What happened stays in the journal, and the name is free again.
+  // The events stay in the journal, and the name is free again.
   expect(await home.ok(["events", "--session", session.id, "--type", "session.removed"])).toContain('"name":"one"');
   await home.run("exit 0", "--name", "one");
 });

@@ -1,4 +1,4 @@
-/** A newer Holdfast takes over from an older one, an older one steps back, and neither costs a session anything. */
+/** A newer Holdfast takes over from an older one, an older one refuses to run, and sessions are not affected. */
 import path from "node:path";
 import { type AnyEvent, type DaemonStatus, MINIMUM_NODE, VERSION } from "@holdfast/contract";
 import { expect, test } from "vitest";
@@ -34,7 +34,7 @@ test("a newer CLI replaces an older daemon, and sessions do not notice", async (
   ]);
 });
 
-test("a newer CLI inside a run does not replace the daemon, and says who can", async () => {
+test("a newer CLI inside a run does not replace the daemon, and says how to replace it", async () => {
   await using home = new TestHome();
   using newer = new Release("99.0.0");
   const path = `PATH='${process.execPath.replace(/\/node$/, "")}':$PATH`;
@@ -69,7 +69,7 @@ test("ten commands of a newer CLI at once replace the daemon once, and all of th
   expect(parse(lines).map(({ data }) => data.version)).toEqual([VERSION, "99.0.0"]);
 });
 
-test("an older CLI gets one clear line and changes nothing, but can end the daemon", async () => {
+test("an older CLI gets one clear error line and changes nothing, but can stop the daemon", async () => {
   await using home = new TestHome();
   using older = new Release("0.0.1");
   const before = await home.run(TICKING, "--name", "ticker");
@@ -87,7 +87,7 @@ test("an older CLI gets one clear line and changes nothing, but can end the daem
   expect(await home.session("ticker")).toMatchObject({ status: "working", pid: before.pid });
 });
 
-test("a follower of the older version leaves with a clear line when its daemon is replaced", async () => {
+test("a follower of the older version ends with a clear error when its daemon is replaced", async () => {
   await using home = new TestHome();
   using newer = new Release("99.0.0");
   await home.ok(["up"]);
@@ -99,7 +99,7 @@ test("a follower of the older version leaves with a clear line when its daemon i
     });
   }
   const ended = new Promise<number | null>((resolve) => follower.on("close", resolve));
-  // It follows before the daemon is replaced under it.
+  // The follower runs before the daemon is replaced.
   await eventually(() => said.stdout !== "");
   await newer.cli(home, ["up"]);
   expect(await ended).toBe(11);
@@ -108,7 +108,7 @@ test("a follower of the older version leaves with a clear line when its daemon i
   expect(stderr).toContain(`this is holdfast ${VERSION}, but the running daemon is the newer version 99.0.0`);
 });
 
-test("an old Node gets one line that says what is needed, and its own exit code", async () => {
+test("an old Node gets one line with the required version, and its own exit code", async () => {
   await using home = new TestHome();
   using release = new Release();
   const node = oldNode(path.join(release.root, "old"));

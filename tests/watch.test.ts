@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { openTerminal } from "./attached.ts";
 import { eventually, HOLDFAST, TestHome } from "./home.ts";
 
-test("ls --watch on a terminal shows what happens as it happens, and gives the terminal back", async () => {
+test("ls --watch on a terminal shows changes as they happen, and restores the terminal", async () => {
   await using home = new TestHome();
   await home.run("exec sleep 1000", "--name", "first");
   using terminal = openTerminal(home, { columns: 130 });
@@ -29,7 +29,7 @@ test("ls --watch on a terminal shows what happens as it happens, and gives the t
   const after = await terminal.shows("code=0");
   expect(after).toContain("before");
   expect(after).not.toContain("third ");
-  // No key of those is on the screen, and the terminal echoes again.
+  // The pressed keys are not on the screen, and the terminal echoes again.
   expect(after).not.toMatch(/[xy]q?code=0/);
   await terminal.command("holdfast ls --watch; echo again=$?");
   await terminal.shows("q quits");
@@ -37,7 +37,7 @@ test("ls --watch on a terminal shows what happens as it happens, and gives the t
   await terminal.shows("again=0");
 });
 
-test("ls --watch fits the terminal, also after its size has changed", async () => {
+test("ls --watch fits the terminal, also after a resize", async () => {
   await using home = new TestHome();
   const directory = path.join(home.root, "a-directory-with-a-name-that-is-too-long-for-most-terminals");
   mkdirSync(directory);
@@ -54,7 +54,7 @@ test("ls --watch fits the terminal, also after its size has changed", async () =
   terminal.keys("C-c");
 });
 
-test("ls --watch --json is a line for each change, also over kill -9 of the daemon, and ends with its reader", async () => {
+test("ls --watch --json prints one line per change, continues after kill -9 of the daemon, and ends on SIGTERM", async () => {
   await using home = new TestHome();
   await home.ok(["up"]);
   const child = home.start(["ls", "--watch", "--json", "--all"]);
@@ -84,7 +84,7 @@ test("ls --watch into a pipe prints tables without escape sequences", async () =
   child.kill("SIGINT");
 });
 
-test("ls --tree --watch keeps the tree as it grows", async () => {
+test("ls --tree --watch shows the tree as it grows", async () => {
   await using home = new TestHome();
   await home.run(`read -r go; ${HOLDFAST} run --name below -- sleep 1000; exec sleep 1000`, "--name", "above");
   const child = home.start(["ls", "--tree", "--watch"]);
@@ -101,7 +101,7 @@ test("ls --tree --watch keeps the tree as it grows", async () => {
   json.kill("SIGINT");
 });
 
-test("what follows a daemon does not start it again when somebody has ended it", async () => {
+test("followers end when the daemon is stopped on request, and do not start it again", async () => {
   await using home = new TestHome();
   await home.run("echo here; exec sleep 1000", "--name", "one");
   const commands = [
@@ -131,7 +131,7 @@ function endOf(child: ChildProcessWithoutNullStreams): { said: string; complaine
   return end;
 }
 
-/** Complete lines as they come. */
+/** Complete lines as they arrive. */
 function linesOf(child: ChildProcessWithoutNullStreams): string[] {
   const lines: string[] = [];
   let rest = "";

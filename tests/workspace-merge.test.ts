@@ -7,7 +7,7 @@ import { killDaemon, wrappedGit } from "./git-wrapper.ts";
 import { eventually, TestHome } from "./home.ts";
 import { TestRepository } from "./repository.ts";
 
-/** Refs, staged and changed files of the repository and a workspace: equal before and after means that nothing was changed. */
+/** Refs, staged and changed files of the repository and a workspace. If equal before and after, nothing has changed. */
 function stateOf(repository: TestRepository, ...trees: string[]): string {
   const of = (tree: string) => repository.gitIn(tree, "status", "--porcelain", "--branch") + repository.gitIn(tree, "ls-files", "--stage");
   return [repository.git("for-each-ref", "--format=%(refname) %(objectname)"), ...[repository.path, ...trees].map(of)].join("\n");
@@ -25,7 +25,7 @@ const events = async (home: TestHome, type: string) =>
     .map((line) => JSON.parse(line) as AnyEvent);
 
 describe("merge", () => {
-  test("an agent's commits go onto the base as they are, and everybody hears of it (CAVE-02 workspaces)", async () => {
+  test("an agent's commits are merged into the base as they are, with an event (CAVE-02 workspaces)", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home);
     const script = "echo new > b.txt; git add .; git commit -qm 'Mend it'; touch ../done; exec sleep 1000";
@@ -43,7 +43,7 @@ describe("merge", () => {
     expect(await home.cli(["workspace", "merge", "fix"])).toMatchObject({ code: 30, stderr: expect.stringContaining("nothing to merge") });
   });
 
-  test("as one commit and each anew, from inside the workspace, by the caller's own name", async () => {
+  test("--squash and --rebase work, from inside the workspace too, and use the caller's own name", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home);
     const one = await repository.workspace("one");
@@ -68,7 +68,7 @@ describe("merge", () => {
     expect(await home.json<Workspace>(["workspace", "show", "two"])).toMatchObject({ ahead: 0, behind: 0, dirty: false });
   });
 
-  test("work that goes on after a squash is merged again without its first part being in the way", async () => {
+  test("commits after a squash merge can be merged again without conflicts with the first part", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home);
     const { path: tree } = await repository.workspace("long");
@@ -81,7 +81,7 @@ describe("merge", () => {
     expect(repository.git("log", "--format=%s")).toBe("four\nlong (2 commits)\nfirst");
   });
 
-  test("a conflict is refused with its files and nothing is changed, also of what was to be committed with it", async () => {
+  test("a conflict is refused with its files, and nothing changes, including the files that --commit would commit", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home, { "a.txt": "one\n", "b.txt": "one\n" });
     const { path: tree } = await repository.workspace("fix");
@@ -100,7 +100,7 @@ describe("merge", () => {
     expect(await events(home, "workspace.merged")).toEqual([]);
   });
 
-  test("changes where the base is checked out, files that would be overwritten there, and uncommitted ones in the workspace are refused by name", async () => {
+  test("a merge is refused for changes in the base's checkout, files it would overwrite, and uncommitted files, with their names", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home);
     const { path: tree } = await repository.workspace("fix");
@@ -125,7 +125,7 @@ describe("merge", () => {
     expect(repository.gitIn(tree, "status", "--porcelain")).toBe("");
   });
 
-  test("a base that is no branch needs one to merge into; a bare repository's branch moves", async () => {
+  test("a base that is not a branch needs --into; a merge moves the branch of a bare repository", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home);
     repository.git("switch", "--quiet", "--detach");
@@ -142,7 +142,7 @@ describe("merge", () => {
     expect(repository.gitIn(bare, "rev-parse", made.base ?? "")).toBe(second);
   });
 
-  test("a daemon that dies after git has merged and before the journal knows loses nothing: the next try says what is", async () => {
+  test("if the daemon dies between git's merge and the event, nothing is lost, and the next merge reports the state", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home);
     const { path: tree } = await repository.workspace("fix");
@@ -153,14 +153,14 @@ describe("merge", () => {
     expect((await home.cli(["workspace", "merge", "fix", "--squash"], { env })).code).not.toBe(0);
     expect(repository.git("log", "--format=%s")).toBe("fix (2 commits)\nmeanwhile\nfirst");
     expect(await home.json<Workspace>(["workspace", "show", "fix"])).toMatchObject({ mergedAt: null });
-    // Nothing of it would be lost, whatever the journal says.
+    // Git has all commits, whatever the journal says.
     expect(await home.ok(["workspace", "rm", "fix", "--dry-run"])).toBe("fix: nothing would be lost\n");
     expect(await home.ok(["workspace", "merge", "fix", "--squash"])).toBe("fix: 2 commits are in main, already\n");
     expect(repository.git("log", "--format=%s")).toBe("fix (2 commits)\nmeanwhile\nfirst");
     expect(await home.json<Workspace>(["workspace", "show", "fix"])).toMatchObject({ mergedAt: expect.any(String) });
   });
 
-  test("a plain directory, and one that is gone, say so", async () => {
+  test("a plain directory and a removed workspace are refused with the reason", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home);
     const directory = path.join(home.root, "plain");
@@ -184,12 +184,12 @@ describe("push and pull requests", () => {
     return { repository, remote, tree };
   }
 
-  test("--push brings the workspace's branch to the remote with the caller's environment", async () => {
+  test("--push pushes the workspace's branch to the remote with the caller's environment", async () => {
     await using home = new TestHome();
     const { repository, remote } = await withRemote(home);
     writeFileSync(path.join(remote, "hooks/post-receive"), '#!/bin/sh\necho "hello $PUSHER" >&2\n');
     chmodSync(path.join(remote, "hooks/post-receive"), 0o755);
-    // As on a server: in a directory of this machine no hook is run.
+    // Through ssh, because no hook runs for a directory of this machine.
     repository.git("remote", "set-url", "origin", `ssh://server${remote}`);
     const ssh = path.join(home.root, "ssh");
     writeFileSync(ssh, '#!/bin/sh\nfor command; do :; done\nexec sh -c "$command"\n');
@@ -201,7 +201,7 @@ describe("push and pull requests", () => {
     expect((await events(home, "workspace.pushed"))[0]?.data).toMatchObject({ remote: "origin", branch: "holdfast/fix" });
   });
 
-  test("a push that fails tells git's own words; the merge stays", async () => {
+  test("a failed push reports git's own error; the merge stays", async () => {
     await using home = new TestHome();
     const { repository } = await withRemote(home);
     repository.git("remote", "set-url", "origin", path.join(home.root, "nowhere.git"));
@@ -212,7 +212,7 @@ describe("push and pull requests", () => {
     expect((await home.json<Workspace>(["workspace", "show", "fix"])).mergedAt).not.toBeNull();
   });
 
-  test("pr opens one through gh, and says how to get gh where it is not there", async () => {
+  test("pr opens a pull request through gh, and explains how to get gh if it is missing", async () => {
     await using home = new TestHome();
     const { repository, remote, tree } = await withRemote(home);
     const programs = path.join(home.root, "programs");
@@ -244,7 +244,7 @@ describe("push and pull requests", () => {
     const opened = await home.json<PullRequestOutcome>(["workspace", "pr", "fix", "--title", "Other"], { env });
     expect(opened).toMatchObject({ title: "Other", existed: false, pushed: { remote: "origin" } });
 
-    // Git alone, whatever else is on this machine.
+    // A PATH with git alone, whatever else is on this machine.
     const alone = path.join(home.root, "alone");
     mkdirSync(alone);
     symlinkSync(findProgram("git", home.env.PATH, "/") ?? "", path.join(alone, "git"));

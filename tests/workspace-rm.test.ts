@@ -21,7 +21,7 @@ const branches = (repository: TestRepository) => repository.git("for-each-ref", 
 const show = (home: TestHome, ref: string) => home.json<Workspace>(["workspace", "show", ref]);
 
 describe("rm", () => {
-  test("one that is merged goes with its branch, and stays in the list of all", async () => {
+  test("a merged workspace is removed with its branch, and stays in ls --all", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home);
     const { id, path: tree } = await repository.workspace("fix");
@@ -37,7 +37,7 @@ describe("rm", () => {
     expect(await refusal(home, ["workspace", "rm", "fix"])).toMatchObject({ code: 6, error: { code: "workspace_removed" } });
   });
 
-  test("uncommitted files and commits that are neither merged nor pushed are refused with the list, and nothing is changed (CAVE-02 workspaces)", async () => {
+  test("a workspace with uncommitted files or commits that are neither merged nor pushed is refused with their list, and nothing changes (CAVE-02 workspaces)", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home);
     const { path: tree } = await repository.workspace("fix");
@@ -56,7 +56,7 @@ describe("rm", () => {
     expect(dry).toMatchObject({ dryRun: true, losses: { files: lost.slice(0, 2), commits: lost.slice(2), sessions: [] } });
     expect(readFileSync(path.join(tree, "dir/new.txt"), "utf8")).toBe("n\n");
     expect((await show(home, "fix")).removedAt).toBeNull();
-    // Pushed, the commits are safe.
+    // Pushed commits are safe.
     const remote = path.join(home.root, "remote.git");
     repository.git("init", "--quiet", "--bare", remote);
     repository.git("remote", "add", "origin", remote);
@@ -67,7 +67,7 @@ describe("rm", () => {
     expect(existsSync(tree)).toBe(false);
   });
 
-  test("one that a session lives in is refused; --force ends the session and leaves a ref that brings everything back (CAVE-02 workspaces)", async () => {
+  test("a workspace with a running session is refused; --force stops the session and keeps a ref for recovery (CAVE-02 workspaces)", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home);
     const script = "echo mine > mine.txt; exec sleep 1000";
@@ -94,7 +94,7 @@ describe("rm", () => {
     expect(repository.gitIn(cwd, "status", "--porcelain")).toBe(" M mine.txt\n?? more.txt");
   });
 
-  test("one whose set-up still runs is refused; --force ends that too", async () => {
+  test("a workspace whose set-up is running is refused; --force ends the set-up too", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home, { ".holdfast/config.toml": '[workspace]\nsetup = "touch began; sleep 1000"\n' });
     const making = home.cli(["workspace", "create", "fix", "--trust"], { cwd: repository.path });
@@ -109,13 +109,13 @@ describe("rm", () => {
     expect((await making).code).not.toBe(0);
   });
 
-  test("it does not mix with a rewind: that waits, and finds it removed; all that was there comes back", async () => {
+  test("a rewind during a removal waits, and recover brings every file back", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home);
     const { path: tree } = await repository.workspace("fix");
     await home.ok(["checkpoint", "create", "fix"]);
     repository.write({ "new.txt": "new\n" }, tree);
-    // While the removal is at its work, somebody rewinds, and has patience for some seconds.
+    // A rewind starts during the removal and waits a few seconds.
     const out = path.join(home.root, "rewound");
     const env = wrappedGit(home, {
       command: "update-ref refs/holdfast/removed/",
@@ -127,7 +127,7 @@ describe("rm", () => {
     expect(readFileSync(path.join(tree, "new.txt"), "utf8")).toBe("new\n");
   });
 
-  test("where its repository was moved away, every verb says so and nothing is ended or lost; moved back, all is as it was", async () => {
+  test("if the repository was moved away, every verb says so and nothing is lost; after it is moved back, all is as before", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home);
     const { path: tree } = await repository.workspace("fix");
@@ -145,7 +145,7 @@ describe("rm", () => {
     expect(await show(home, "fix")).toMatchObject({ dirty: true, changes: 1 });
   });
 
-  test("one whose repository is gone is removed with --force, and its files are set aside (mend 24)", async () => {
+  test("a workspace whose repository is gone is removed with --force, and its files are set aside (mend 24)", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home);
     const { id, path: tree } = await repository.workspace("fix");
@@ -180,7 +180,7 @@ describe("rm", () => {
     expect((await finding())?.level).toBe("ok");
   });
 
-  test("a branch that was there before stays, a plain directory too", async () => {
+  test("a branch that existed before the workspace stays, and so does a plain directory", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home);
     repository.git("branch", "mine");
@@ -197,7 +197,7 @@ describe("rm", () => {
     expect(await home.json<Workspace[]>(["workspace", "ls"])).toEqual([]);
   });
 
-  test("one with submodules goes too, and what was only in them comes back", async () => {
+  test("a workspace with submodules is removed too, and recover brings back their files", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home);
     const library = new TestRepository(home, { "l.txt": "l\n" }, "library");
@@ -214,16 +214,16 @@ describe("rm", () => {
     expect(readFileSync(path.join(lib, "l.txt"), "utf8")).toBe("changed\n");
   });
 
-  test("a daemon that dies in the middle ends it at its next start, and first keeps what changed since", async () => {
+  test("the next daemon completes a removal that a daemon kill interrupted, and first saves later changes", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home);
     const { id, path: tree } = await repository.workspace("fix");
     repository.write({ "new.txt": "one\n" }, tree);
-    // Before the journal knew: nothing is removed.
+    // Killed before the event: nothing is removed.
     const early = wrappedGit(home, { command: "update-ref refs/holdfast/removed/", after: killDaemon(home) });
     expect((await home.cli(["workspace", "rm", "fix", "--force"], { env: early })).code).not.toBe(0);
     expect(await show(home, "fix")).toMatchObject({ removedAt: null, dirty: true });
-    // After it: the next daemon ends it.
+    // Killed after the event: the next daemon completes the removal.
     const late = wrappedGit(home, { command: "worktree remove", before: killDaemon(home) });
     expect((await home.cli(["workspace", "rm", "fix", "--force"], { env: late })).code).not.toBe(0);
     expect((await show(home, "fix")).removedAt).not.toBeNull();
@@ -231,7 +231,7 @@ describe("rm", () => {
     expect(branches(repository)).toEqual(["main"]);
     expect(repository.git("show", `refs/holdfast/removed/${id}:new.txt`)).toBe("one");
 
-    // One whose directory is still whole, and has changed since what was kept.
+    // The directory is still complete, and has changed since it was saved.
     const spec = (await home.json<RecoverOutcome>(["workspace", "recover", "fix"])).workspace;
     const file = readFileSync(path.join(path.dirname(tree), "workspace.json"), "utf8");
     await home.ok(["workspace", "rm", "fix", "--force"]);
@@ -247,7 +247,7 @@ describe("rm", () => {
 });
 
 describe("recover", () => {
-  test("branch, staged and unstaged changes, new files and the copies by rule are back; it says that ignored files are not kept (CAVE-02 workspaces)", async () => {
+  test("recover restores the branch, staged and unstaged changes, new files and copied files, and notes that ignored files are not kept (CAVE-02 workspaces)", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home, { "a.txt": "one\n", ".gitignore": ".env\n*.log\n" });
     repository.write({ ".env": "KEY=1\n" });
@@ -265,7 +265,7 @@ describe("recover", () => {
     expect(existsSync(path.join(tree, "x.log"))).toBe(false);
     expect(await show(home, "fix")).toMatchObject({ id, branch: "holdfast/fix", portBase, removedAt: null, recoveryRef: null, ahead: 1 });
     expect(await events(home, "workspace.recovered")).toMatchObject([{ id, name: "fix", branch: "holdfast/fix", path: tree }]);
-    // It is a workspace as any other: it survives a daemon, sessions work in it, and it goes again.
+    // The recovered workspace works like any other: it survives a daemon kill, takes sessions and can be removed again.
     await home.killDaemon();
     const inside = await home.json<Session>(["run", "--workspace", "fix", "--", "true"]);
     expect(inside.cwd).toBe(tree);
@@ -274,7 +274,7 @@ describe("recover", () => {
     expect(repository.gitIn(tree, "status", "--porcelain", "--branch")).toBe(before);
   });
 
-  test("a name or a branch that was taken meanwhile is said, and another is used", async () => {
+  test("recover reports that the name or branch is taken, and uses another one", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home);
     const { id, path: tree, portBase } = await repository.workspace("fix");
@@ -292,7 +292,7 @@ describe("recover", () => {
     expect(repository.gitIn(tree, "rev-parse", "HEAD")).toBe(tip);
   });
 
-  test("one whose directory somebody deleted comes back from its branch; what is there is left alone", async () => {
+  test("a workspace whose directory was deleted is recovered from its branch; an existing one is left alone", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home);
     const { path: tree } = await repository.workspace("fix");
@@ -307,7 +307,7 @@ describe("recover", () => {
     expect(repository.gitIn(tree, "status", "--porcelain", "--branch")).toBe("## holdfast/fix");
   });
 
-  test("a daemon that dies in the middle leaves a removed workspace, and the next try brings it back", async () => {
+  test("after a daemon kill during recover the workspace is still removed, and the next recover succeeds", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home);
     const { path: tree } = await repository.workspace("fix");
@@ -324,7 +324,7 @@ describe("recover", () => {
 });
 
 describe("gc", () => {
-  test("finds what is merged, orphaned or old, says why, and removes nothing without --yes and nothing with work in it", async () => {
+  test("finds merged, orphaned and old workspaces with reasons; removes nothing without --yes, and none with a session or unsaved work", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home);
     const names = ["merged", "squashed", "dirty", "lived", "unmerged", "fresh", "gone", "gone-with-work", "old"];
@@ -365,13 +365,13 @@ describe("gc", () => {
     expect(left).toEqual(["dirty", "lived", "unmerged", "fresh", "gone-with-work"]);
     expect([existsSync(unknown), existsSync(path.join(home.path, "workspaces/precious/notes.txt"))]).toEqual([false, true]);
     expect(repository.git("log", "-1", "--format=%s", "holdfast/gone-with-work")).toBe("gone-with-work 2");
-    // What was removed now can be brought back; what was old cannot, and it is said.
+    // A workspace removed now can be recovered; an old one cannot, and the error says so.
     await home.ok(["workspace", "recover", "merged"]);
     expect((await refusal(home, ["workspace", "recover", "old"])).error.message).toBe("nothing of old is left to recover");
     expect(await events(home, "workspace.forgotten")).toMatchObject([{ name: "old" }]);
   });
 
-  test("one that is just being made stays, and so does a directory of nobody's in which an agent has written down what it knows", async () => {
+  test("keeps a workspace that is being created, and an unknown directory with a Working Context", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home);
     const { id, path: tree } = await repository.workspace("fix");
@@ -397,7 +397,7 @@ describe("gc", () => {
     expect(existsSync(path.join(stray("making2abc"), "app/a.txt"))).toBe(true);
   });
 
-  test("git's entries of worktrees of ours that are gone are found, and no others", async () => {
+  test("removes git's entries of Holdfast's missing worktrees, and no others", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home);
     const { path: tree } = await repository.workspace("fix");

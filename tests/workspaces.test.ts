@@ -14,7 +14,7 @@ async function spawnShell(home: TestHome, repository: TestRepository, name: stri
   return home.json<Session>(args, { cwd: repository.path });
 }
 
-test("two sessions in two worktrees have a branch each and never see each other's uncommitted files (CAVE-01 workspaces)", async () => {
+test("two sessions in two worktrees each have a branch, and never see each other's uncommitted files (CAVE-01 workspaces)", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);
   const one = await spawnShell(home, repository, "one", "echo mine > mine.txt; echo changed > a.txt; touch done", "--worktree");
@@ -45,7 +45,7 @@ test("two sessions in two worktrees have a branch each and never see each other'
   expect((await home.json<Workspace[]>(["workspace", "ls"]))[0]).toMatchObject({ dirty: false, ahead: 1, behind: 0 });
 });
 
-test("a session's record has its workspace, also after the daemon was killed and the database was lost (SYM-03 workspaces)", async () => {
+test("a session's record names its workspace, even after a daemon kill and a lost database (SYM-03 workspaces)", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);
   const { id } = await repository.workspace("cave");
@@ -65,7 +65,7 @@ test("a session's record has its workspace, also after the daemon was killed and
   ]);
 });
 
-test("a session that is started inside a workspace belongs to it, and begins where its caller is", async () => {
+test("a session started inside a workspace belongs to it, and starts in its caller's directory", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home, { "src/deep/a.txt": "one\n" });
   const below = path.join(repository.path, "src/deep");
@@ -78,7 +78,7 @@ test("a session that is started inside a workspace belongs to it, and begins whe
   expect((await home.ok(["workspace", "path", "beside"])).trim()).toBe(shown.path);
 });
 
-test("untracked files are copied by rule, never over what git has put there, and the set-up runs in it with ports of its own", async () => {
+test("untracked files are copied by rule, but never over tracked ones, and the set-up runs with its own ports", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home, {
     ".gitignore": ".env\nnode_modules\nconf/local\n",
@@ -138,7 +138,7 @@ function listening(port: number): Promise<Server | undefined> {
   });
 }
 
-test("what is made in a workspace and in the user's checkout has the user's umask, also after the daemon was killed (mend 19)", async () => {
+test("files in a workspace and in the user's checkout have the user's umask, even after a daemon kill (mend 19)", async () => {
   await using home = new TestHome();
   const config = '[workspace]\ncopy = ["conf/*"]\nsetup = "mkdir made && touch made/file"\n';
   const repository = new TestRepository(home, { "a.txt": "one\n", ".gitignore": "conf\n", ".holdfast/config.toml": config });
@@ -152,14 +152,14 @@ test("what is made in a workspace and in the user's checkout has the user's umas
   const inTree = (...names: string[]) => modes(...names.map((name) => path.join(tree, name)));
   expect(inTree("", "a.txt", ".holdfast", ".holdfast/context/plan.md", "made", "made/file", "conf", "conf/local")).toEqual([
     ...["750", "640", "750", "640", "750", "640"],
-    // As in the original.
+    // The same modes as in the original.
     ...modes(path.join(repository.path, "conf"), path.join(repository.path, "conf/local")),
   ]);
   repository.write({ "a.txt": "two\n", "dir/new.txt": "new\n" }, tree);
   under("027", "checkpoint", "create", "one");
   rmSync(path.join(tree, "dir"), { recursive: true });
   await home.killDaemon();
-  // Whoever asks for it now: the workspace was made for somebody with another umask.
+  // The modes are those of the workspace's creator, not of the caller.
   under("077", "checkpoint", "rewind", "one", "1");
   expect(inTree("a.txt", "dir", "dir/new.txt")).toEqual(["640", "750", "640"]);
   under("002", "workspace", "merge", "one", "--commit", "all");
@@ -173,11 +173,11 @@ test("what is made in a workspace and in the user's checkout has the user's umas
   expect(inTree("", "a.txt", "dir", "dir/new.txt")).toEqual(["755", "644", "755", "644"]);
 });
 
-test("ports in use are not given away", async () => {
+test("ports in use are not assigned", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);
   const first = await repository.workspace("first");
-  // Who looks whether a port is free has it for that moment: another daemon may be at it.
+  // Checking a port occupies it for a moment, and another daemon may be checking.
   const taken = first.portBase + first.ports + 3;
   const server = await eventually(() => listening(taken));
   try {
@@ -187,7 +187,7 @@ test("ports in use are not given away", async () => {
   }
 });
 
-test("a set-up that fails is told with what it said, starts no session, and leaves the workspace to be used or removed", async () => {
+test("a failed set-up is reported with its output, starts no session, and leaves a usable workspace", async () => {
   await using home = new TestHome();
   const config = '[workspace]\nsetup = "echo one; echo it is broken; exit 7"\n';
   const repository = new TestRepository(home, { ".holdfast/config.toml": config });
@@ -203,7 +203,7 @@ test("a set-up that fails is told with what it said, starts no session, and leav
   expect(without.setup).toBeNull();
 });
 
-test("a set-up outlives a killed daemon, and the next one learns how it ended", async () => {
+test("a set-up survives a daemon kill, and the next daemon records its exit", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home, {
     ".holdfast/config.toml": '[workspace]\nsetup = "while ! [ -e go ]; do sleep 0.05; done; exit 3"\n',
@@ -219,7 +219,7 @@ test("a set-up outlives a killed daemon, and the next one learns how it ended", 
   await eventually(async () => (await home.json<Workspace>(["workspace", "show", "cave"])).setup?.state === "failed");
 });
 
-test("a session that cannot start after its set-up leaves the workspace to another that works in it by then", async () => {
+test("a session that cannot start after its set-up leaves the workspace to another session that works there", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home, {
     ".holdfast/config.toml": '[workspace]\nsetup = "while ! [ -e go ]; do sleep 0.05; done"\n',
@@ -237,7 +237,7 @@ test("a session that cannot start after its set-up leaves the workspace to anoth
   expect(readFileSync(path.join(tree, "work.txt"), "utf8")).toBe("work\n");
 });
 
-test("who no longer waits for a set-up is told that it goes on, and how to end it before anything starts", async () => {
+test("Ctrl+C during a set-up says that the set-up continues, and workspace rm ends it before a session starts", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home, { ".holdfast/config.toml": '[workspace]\nsetup = "exec sleep 1000"\n' });
   const waiting = home.start(["run", "--worktree", "--trust", "--name", "cave", "--", "true"], { cwd: repository.path });
@@ -251,7 +251,7 @@ test("who no longer waits for a set-up is told that it goes on, and how to end i
   expect(await home.json<Session[]>(["ls", "--all"])).toEqual([]);
 });
 
-test("a worktree whose making was cut short is taken away at the next start, unless somebody has worked in it", async () => {
+test("the next daemon removes a partly created worktree, unless it has commits", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);
   const kept = await repository.workspace("kept");
@@ -276,11 +276,11 @@ test("a worktree whose making was cut short is taken away at the next start, unl
   expect(repository.git("worktree", "list")).not.toContain("gone");
 });
 
-describe("what is in the way is refused, and nothing is left of it", () => {
+describe("a workspace that cannot be created is refused, and nothing is left behind", () => {
   test.each<[string, (repository: TestRepository) => string[], string]>([
-    ["a base that is not there", () => ["--base", "nowhere"], 'there is no branch or commit "nowhere"'],
-    ["a branch that is checked out elsewhere", () => ["--branch", "main"], "the branch main is checked out in "],
-    ["a name that no branch can have", () => ["--branch", "a..b"], '"a..b" is not a valid branch name'],
+    ["a missing base", () => ["--base", "nowhere"], 'there is no branch or commit "nowhere"'],
+    ["a branch checked out elsewhere", () => ["--branch", "main"], "the branch main is checked out in "],
+    ["an invalid branch name", () => ["--branch", "a..b"], '"a..b" is not a valid branch name'],
     ["a branch below another", () => ["--branch", "main/x"], "the branch main/x cannot be created: the branch main exists"],
   ])("%s", async (_, flags, message) => {
     await using home = new TestHome();
@@ -300,7 +300,7 @@ describe("what is in the way is refused, and nothing is left of it", () => {
     expect(refused.stderr).toContain("git commit --allow-empty");
   });
 
-  test("a program that is not there: no worktree was made for it", async () => {
+  test("a missing program", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home);
     expect((await home.cli(["run", "--worktree", "--", "no-such-program"], { cwd: repository.path })).code).toBe(7);
@@ -309,7 +309,7 @@ describe("what is in the way is refused, and nothing is left of it", () => {
     expect(repository.git("branch", "--list")).toBe("* main");
   });
 
-  test("a configuration that makes no sense, by name", async () => {
+  test("an invalid configuration, with its key", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home, { ".holdfast/config.toml": '[workspace]\ncopy = ["../secret"]\n' });
     const refused = await home.cli(["workspace", "create"], { cwd: repository.path });
@@ -317,8 +317,8 @@ describe("what is in the way is refused, and nothing is left of it", () => {
   });
 });
 
-describe("repositories of every kind", () => {
-  test("a detached head: begins from that commit", async () => {
+describe("kinds of repositories", () => {
+  test("a workspace of a detached head starts from that commit", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home);
     const first = repository.git("rev-parse", "HEAD");
@@ -327,7 +327,7 @@ describe("repositories of every kind", () => {
     expect(await repository.workspace("cave")).toMatchObject({ base: first, baseCommit: first, ahead: 0, behind: 0 });
   });
 
-  test("a bare repository: its worktrees begin from its branch", async () => {
+  test("a workspace of a bare repository starts from its branch", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home);
     const bare = path.join(home.root, "central.git");
@@ -338,7 +338,7 @@ describe("repositories of every kind", () => {
     expect(readFileSync(path.join(workspace.path, "a.txt"), "utf8")).toBe("one\n");
   });
 
-  test("a shallow clone, and a branch that is only on the remote", async () => {
+  test("a workspace of a shallow clone can use a branch that exists only on the remote", async () => {
     await using home = new TestHome();
     const origin = new TestRepository(home);
     origin.commit({ "a.txt": "two\n" }, "second");
@@ -364,7 +364,7 @@ describe("repositories of every kind", () => {
     expect(repository.git("config", "submodule.vendor/library.url")).toBe(library.path);
   });
 
-  test("large files that are pointers are noted, also where git-lfs is configured and missing", async () => {
+  test("LFS pointers are noted, also if git-lfs is configured but missing", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home, {
       ".gitattributes": "*.bin filter=lfs\n",
@@ -383,7 +383,7 @@ describe("repositories of every kind", () => {
     expect(readFileSync(path.join(two.path, "big.bin"), "utf8")).toContain("git-lfs.github.com");
   });
 
-  test("a directory that is in no repository is a plain workspace, with a note", async () => {
+  test("a directory outside of a repository is a plain workspace, with a note", async () => {
     await using home = new TestHome();
     const plain = path.join(home.root, "notes");
     mkdirSync(plain);
@@ -405,7 +405,7 @@ describe("repositories of every kind", () => {
   });
 });
 
-test("diff shows commits, uncommitted changes and new files against where the base was left, and touches nothing (CAVE-02 workspaces)", async () => {
+test("diff shows commits, uncommitted changes and new files since the base commit, and changes nothing (CAVE-02 workspaces)", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home, { "a.txt": "one\n", "b.txt": "b\n" });
   const { path: tree } = await repository.workspace("cave");
@@ -421,7 +421,7 @@ test("diff shows commits, uncommitted changes and new files against where the ba
   expect(await home.ok(["workspace", "diff", "cave", "--names"])).toBe("M\ta.txt\nM\tb.txt\nA\tdir/new file.txt\n");
 });
 
-test("git's own worktree prune does not remove a workspace, and every verb names what it does not know", async () => {
+test("git itself cannot remove a workspace's worktree, and unknown workspaces and verbs are refused by name", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);
   const { path: tree } = await repository.workspace("cave");
@@ -437,7 +437,7 @@ test("git's own worktree prune does not remove a workspace, and every verb names
   expect((await home.ok(["__complete", "workspace", "show", "c"])).trim()).toBe("cave");
 });
 
-test("a session reaches its own workspace and no other", async () => {
+test("a session can use its own workspaces and no others", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);
   await repository.workspace("other");
@@ -455,7 +455,7 @@ test("a session reaches its own workspace and no other", async () => {
   expect(text).toContain('"name":"child"');
 });
 
-test("a session starts no child in another's workspace, by name or by directory, and ends nobody else's work there", async () => {
+test("a session cannot start a child in a foreign workspace, by name or directory, or remove one where others work", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);
   const other = await repository.workspace("other");
@@ -479,7 +479,7 @@ test("a session starts no child in another's workspace, by name or by directory,
   expect(existsSync(shared.path)).toBe(true);
 });
 
-test("a repository's commands and copies run once a person has trusted exactly them, never on a session's word (mend 5)", async () => {
+test("a repository's commands and copies run only after a person has trusted exactly them, and a session cannot trust them (mend 5)", async () => {
   await using home = new TestHome();
   const configure = (text: string) => repository.commit({ ".holdfast/config.toml": `[workspace]\n${text}` }, "configure");
   const repository = new TestRepository(home);
@@ -496,7 +496,7 @@ test("a repository's commands and copies run once a person has trusted exactly t
   expect(await home.json(["workspace", "ls"])).toEqual([]);
   expect(repository.git("branch", "--list")).toBe("* main");
 
-  // An agent may neither trust it nor say that somebody else does.
+  // An agent can neither trust the configuration nor claim that a person does.
   const agent = await home.json<Session>(["run", "--name", "agent", "--", "sleep", "1000"]);
   using inside = await clientAs(home, agent.name);
   const hash = error.details.hash;
@@ -506,7 +506,7 @@ test("a repository's commands and copies run once a person has trusted exactly t
   await expect(spawning).rejects.toMatchObject({ code: "not_trusted", details: { setup: "touch ran" } });
   expect((await home.cli(["trust", "add", repository.path])).code).toBe(15);
 
-  // On a terminal it is shown, and asked once.
+  // On a terminal the configuration is shown, and the question is asked once.
   using terminal = new Terminal({ env: home.env });
   await terminal.command(`cd ${repository.path}; clear; ${HOLDFAST} workspace create one`);
   const asked = await terminal.shows("[y/N]");
@@ -522,7 +522,7 @@ test("a repository's commands and copies run once a person has trusted exactly t
   );
   expect(existsSync(path.join(tree, "ran"))).toBe(true);
   expect((await create("two")).code).toBe(0);
-  // Also from a worktree of it, where the file says the same.
+  // Also from a worktree with the same configuration.
   expect((await home.cli(["workspace", "create", "three"], { cwd: tree })).code).toBe(0);
 
   configure('setup = "touch ran"\ncopy = ["a.txt"]\n');
@@ -537,7 +537,7 @@ test("a repository's commands and copies run once a person has trusted exactly t
   expect(await home.ok(["audit"])).toContain(`trusted ${repository.path}: run touch ran; copy a.txt`);
   expect(await home.ok(["__complete", "trust", "revoke", ""])).toBe(`${repository.path}\n`);
 
-  // What a person decided outlives the daemon, and is taken back by its hash.
+  // Trust outlives the daemon, and is revoked by its hash.
   await home.killDaemon();
   expect((await create("five")).code).toBe(0);
   expect(await home.ok(["trust", "revoke", trusted[1]?.hash ?? ""])).toContain("is no longer trusted");

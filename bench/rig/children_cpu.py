@@ -1,6 +1,6 @@
-"""CPU time, in ms, of commands and everything they started: user and system, by getrusage of ended children.
+"""CPU time, in ms, of commands and all their child processes: user and system, by getrusage of ended children.
 
-In: {"commands": {name: {"argv": [...], "env": {...}}}, "runs": n}. Out: {name: [ms, ...]}, run by run in turns.
+In: {"commands": {name: {"argv": [...], "env": {...}}}, "runs": n}. Out: {name: [ms, ...]}, with the commands in turns.
 """
 import json
 import resource

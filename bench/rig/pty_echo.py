@@ -1,4 +1,4 @@
-"""Time, in ms, from a keystroke on a client's terminal to its echo there, client by client in turns, keystroke by keystroke.
+"""Time, in ms, from a keystroke on a client's terminal to its echo there. The clients take turns, keystroke by keystroke.
 
 In: {"clients": {name: {"argv": [...], "env": {...}}}, "rounds": n, "keystrokes": n, "pauseMs": ms}.
 Out: {name: [[ms, ...] of each round]}. Each client has a terminal of 120 by 40.
@@ -36,7 +36,7 @@ class Client:
         return os.read(self.fd, 65536) if ready else b""
 
     def settle(self):
-        """Waits until it has shown something and then nothing for a while."""
+        """Waits until the terminal has shown output and then been quiet for a while."""
         deadline = time.monotonic() + PATIENCE
         seen = False
         while time.monotonic() < deadline:
@@ -84,7 +84,7 @@ def main():
         for client in clients:
             times[client.name].append([])
         for _ in range(request["keystrokes"]):
-            random.shuffle(clients)  # none is always typed to after the same other one, which may still be busy
+            random.shuffle(clients)  # so that no client always follows the same one, which may still be busy
             for client in clients:
                 times[client.name][-1].append(client.keystroke())
                 time.sleep(pause)

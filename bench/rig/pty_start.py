@@ -1,8 +1,8 @@
-"""Wall-clock time, in ms, from starting a command on a terminal of its own, command by command in turns.
+"""Wall-clock time, in ms, from the start of a command on its own terminal. The commands run in turns.
 
 In: {"commands": {name: {"argv": [...], "env": {...}, "shows": {what: text, ...}}}, "runs": n}. Out: {name: {what: [ms, ...], "end": [ms, ...]}}.
-Of a command that shows nothing, until it has ended. Of others until each text has come; after the one named "prompt" a key is pressed, and "keys" is
-when that has been echoed. Then it is hung up on.
+A command without "shows" is measured until its end, others until each text has appeared. After the text named "prompt" a key is pressed; "keys" is
+the time of its echo. Then the terminal is closed.
 """
 import fcntl
 import json
@@ -35,7 +35,7 @@ def read(fd):
         return None
     try:
         return os.read(fd, 65536) or None
-    except OSError:  # nobody has the other end any more
+    except OSError:  # the other end is closed
         return None
 
 

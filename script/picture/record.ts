@@ -115,7 +115,7 @@ class RecordedTerminal {
     return recorded;
   }
 
-  /** A caption for what follows. */
+  /** A caption for the next part. */
   async says(caption: string): Promise<void> {
     this.#add("m", caption);
     await sleep(READ_MS / 2);

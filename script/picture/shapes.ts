@@ -34,10 +34,10 @@ const QUARTERS: Record<string, number> = {
   "█": 15,
 };
 
-/** Blocks overlap by so much: a browser leaves a hair between shapes that only touch. */
+/** Blocks overlap by this much, because browsers leave a hairline between shapes that only touch. */
 const SEAM = 0.5;
 
-/** The shape of a piece of text; undefined where it is to be written as text. */
+/** The shape of a piece of text; undefined if it is written as text. */
 export function shapeOf(piece: string, place: Place): string | undefined {
   const characters = [...piece];
   if (characters.every((character) => character in LINES)) return lines(characters, place);

@@ -11,7 +11,7 @@ export function above(found: Counts, baseline: Counts): { file: string; rule: st
   );
 }
 
-/** The baseline with what was corrected taken out. It never grows: a renamed file may only take over what files that are gone had. */
+/** The baseline without the corrected violations. It never grows: a renamed file may only take over the counts of deleted files. */
 export function lowered(baseline: Counts, found: Counts, exists: (file: string) => boolean): Counts {
   const free: Record<string, number> = {};
   for (const [file, rules] of Object.entries(baseline)) {

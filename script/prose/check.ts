@@ -14,7 +14,7 @@ export interface Violation extends Sentence {
 const MARKDOWN = ["*.md", "docs/**/*.md", "agents/*.md", "examples/*.md"];
 const SOURCE = ["packages/*/src/**/*.ts"];
 
-/** Everything that breaks a rule below `root`, and how many sentences of each kind were read. */
+/** All violations below `root`, and the number of sentences read of each kind. */
 export function checkProse(root: string): { violations: Violation[]; read: Record<"markdown" | "source", number> } {
   const read = { markdown: 0, source: 0 };
   const violations: Violation[] = [];

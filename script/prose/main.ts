@@ -1,6 +1,6 @@
 /**
- * The prose check: fails when a file breaks a rule more often than prose-baseline.json allows. `--update` lowers the baseline to what is
- * left; `--all [FILE…]` lists everything, also what the baseline allows.
+ * The prose check: fails when a file breaks a rule more often than prose-baseline.json allows. `--update` lowers the baseline to the
+ * remaining violations; `--all [FILE…]` lists all violations, including those that the baseline allows.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";

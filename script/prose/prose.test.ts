@@ -60,7 +60,7 @@ test("a failure names the file, the line, the sentence, the rule and how to writ
 
 test("Markdown is read without code, addresses and marks; cells and items stand alone", () => {
   const source =
-    "Run `a b` **now** in [the docs](http://x.y/z).\n\n```sh\nit goes on here\n```\n\n- one item\n- two items\n\n| first cell | second cell |\n|---|---|\n";
+    "Run `a b` **now** in [the docs](http://x.y/z).\n\n```sh\nit goes on here\n```\n\n- one item\n- two items\n\n| first cell | second cell |\n|---|---|\n\n[the docs]: http://x.y/z\n";
   expect(sentencesInMarkdown(source).map(({ text }) => text)).toEqual([
     "Run CODE now in the docs.",
     "one item",
@@ -86,6 +86,16 @@ throw new HoldfastError("usage", \`no session \${name} here\`, { hint: "list the
     { line: 5, text: "all of them" },
     { line: 7, text: "no session X here" },
     { line: 7, text: "list them: holdfast ls" },
+  ]);
+});
+
+test("paragraphs, indented lines and sentences that begin with a flag stand alone", () => {
+  const source = String.raw`export const command = { description: "Lists sessions. --all adds more.\n\n  done  it ended\n  lost  it vanished" };`;
+  expect(sentencesInSource(source).map(({ text }) => text)).toEqual([
+    "Lists sessions.",
+    "--all adds more.",
+    "done it ended",
+    "lost it vanished",
   ]);
 });
 

@@ -1,4 +1,4 @@
-/** The rules of docs, help and error texts that a program can check. Each says how to write it instead. */
+/** The rules of docs, help and error texts that a program can check. Each names the wording to use instead. */
 
 export interface Rule {
   name: string;

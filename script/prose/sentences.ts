@@ -6,7 +6,7 @@ export interface Sentence {
   text: string;
 }
 
-/** Paragraphs, list items, table cells and headings. Code is not prose: a block is left out, a piece in a line counts as one word. */
+/** Paragraphs, list items, table cells and headings. Code is not prose: blocks are skipped, and inline code counts as one word. */
 export function sentencesInMarkdown(source: string): Sentence[] {
   const sentences: Sentence[] = [];
   let paragraph: { line: number; text: string } | undefined;
@@ -25,7 +25,7 @@ export function sentencesInMarkdown(source: string): Sentence[] {
     }
     const isTable = /^\s*\|/.test(line);
     if (isTable || line.trim() === "" || /^\s*(?:#{1,6} |[-*+] |\d+\. |<!--|<\/?\w)/.test(line)) end();
-    if (/^\s*(?:<!--|<\/?\w)/.test(line) || line.trim() === "") continue;
+    if (/^\s*(?:<!--|<\/?\w|\[[^\]]+\]: )/.test(line) || line.trim() === "") continue;
     if (isTable) for (const cell of line.replace(/\\\|/g, "¦").split("|")) sentences.push(...split({ line: index + 1, text: prose(cell) }));
     else if (paragraph === undefined) paragraph = { line: index + 1, text: prose(line.replace(/^\s*(?:#{1,6} |[-*+] |\d+\. |> ?)/, "")) };
     else paragraph.text += `\n${prose(line)}`;
@@ -35,7 +35,7 @@ export function sentencesInMarkdown(source: string): Sentence[] {
   return sentences;
 }
 
-/** Without marks and addresses. */
+/** The text without markup and addresses. */
 function prose(line: string): string {
   return line
     .replace(/`+[^`]*`+/g, "CODE")
@@ -49,7 +49,7 @@ type Node = { type: string; start: number } & Record<string, unknown>;
 const TEXT_KEYS = ["summary", "description", "hint", "message", "title", "note"];
 const TEXT_CALLS = /^(?:\w*Error|describe|warn|say|note)$/;
 
-/** The strings that are texts by their place: values of `summary`, `hint` and the like, arguments of errors, comments of examples. */
+/** Strings for people, by their position: values of `summary`, `hint` and the like, arguments of errors, comments of examples. */
 export function sentencesInSource(source: string): Sentence[] {
   const sentences: Sentence[] = [];
   const walk = (value: unknown, isText: boolean): void => {
@@ -58,7 +58,8 @@ export function sentencesInSource(source: string): Sentence[] {
     const text = isText ? textOf(value) : undefined;
     if (text !== undefined) {
       const line = source.slice(0, value.start).split("\n").length;
-      sentences.push(...split({ line, text: text.replace(/`[^`]*`/g, "CODE") }).map((sentence) => ({ ...sentence, line })));
+      for (const paragraph of text.replace(/`[^`]*`/g, "CODE").split(/\n\n|\n(?= {2})/))
+        sentences.push(...split({ line, text: paragraph }).map((sentence) => ({ ...sentence, line })));
       if (value.type === "Literal") return;
     }
     for (const [key, child] of Object.entries(value)) {
@@ -77,7 +78,7 @@ function isTextPlace(node: Node, key: string): boolean {
   return TEXT_KEYS.includes(name) || name === "examples";
 }
 
-/** A choice between two texts is one, and so is what stands in a list of texts. */
+/** Both sides of a conditional are texts, and so are the elements of a list of texts. */
 function keepsPlace(node: Node, key: string): boolean {
   if (node.type === "ConditionalExpression") return key === "consequent" || key === "alternate";
   return node.type === "ArrayExpression" || (node.type === "LogicalExpression" && key === "right");
@@ -102,16 +103,16 @@ function isNode(value: unknown): value is Node {
   return typeof value === "object" && value !== null && "type" in value;
 }
 
-/** Each sentence with the line it begins in. A line break inside a text is a space where the sentence continues. */
+/** Each sentence with the number of its first line. A line break within a sentence counts as a space. */
 function split({ line, text }: Sentence): Sentence[] {
   const sentences: Sentence[] = [];
   let at = 0;
-  for (const piece of text.split(/(?<=[.!?…:][)”"’]?)\s+(?=[\p{Lu}“"(])|\n(?=\s*[\p{Lu}-])(?<=[.!?:]\s*\n)/u)) {
+  for (const piece of text.split(/(?<=[.!?…:][)”"’]?)\s+(?=[\p{Lu}“"(]|--\p{L})|\n(?=\s*[\p{Lu}-])(?<=[.!?:]\s*\n)/u)) {
     const start = text.indexOf(piece, at);
     at = start + piece.length;
     const lead = piece.length - piece.trimStart().length;
     const words = piece.trim().replace(/\s+/g, " ");
-    // Single words and code are no sentences.
+    // Single words and code are not sentences.
     if (/\p{L}+ \S*\p{L}/u.test(words)) sentences.push({ line: line + text.slice(0, start + lead).split("\n").length - 1, text: words });
   }
   return sentences;

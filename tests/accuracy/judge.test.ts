@@ -69,4 +69,16 @@ describe("the judge of npm run accuracy", () => {
     const brief: Truth[] = [...truths.slice(0, 2), { at: 10_300, is: "idle", state: "turn" }];
     expect(judge(brief, [{ at: 0, says: "idle" }], 30_000).map(({ is }) => is)).toEqual(["idle", "idle"]);
   });
+
+  test("the claim from before a turn that ends at once does not count for the time after it", () => {
+    const brief: Truth[] = [...truths.slice(0, 2), { at: 10_050, is: "idle", state: "turn" }];
+    const last = (...claims: [at: number, says: string][]) => {
+      const said = claims.map(([at, says]) => ({ at, says }));
+      const one = judge(brief, said, 30_000).at(-1);
+      return `${one?.verdict} ${one?.latencyMs}`;
+    };
+    expect(last([0, "idle"], [10_052, "working"], [10_070, "idle"])).toBe("right 20");
+    expect(last([0, "idle"], [10_052, "working"], [10_750, "idle"])).toBe("wrong 700");
+    expect(last([0, "idle"], [10_052, "waiting"], [10_070, "idle"])).toBe("wrong 0");
+  });
 });

@@ -6,6 +6,7 @@
  * unknown  Holdfast claimed nothing but `unknown`
  * wrong    another claim lasted longer than LATE_MS, held at the end, or followed the right one
  *
+ * A claim older than the previous truth is not about this one: after a turn that ends at once, the `idle` from before the turn may still stand.
  * A claim may come EARLY_MS before its truth: an agent's hook reports a prompt before the model gets it.
  */
 
@@ -54,12 +55,19 @@ export function judge(truths: readonly Truth[], claims: readonly Claim[], end: n
     const until = truth.until ?? next?.at ?? end;
     if (until - truth.at < LATE_MS) return [];
     const during = stretches.filter(({ from, to }) => to > truth.at && from < until).filter((one) => !isEarly(one, next));
-    return [judgeOne(truth, during, until)];
+    return [judgeOne(truth, withoutOlder(during, truths[i - 1]), until)];
   });
 }
 
 function isEarly({ from, to, says }: Stretch, next: Truth | undefined): boolean {
   return next !== undefined && says === next.is && from > next.at - EARLY_MS && to >= next.at;
+}
+
+/** Drops a claim from before the previous truth if the claim of that truth still followed. */
+function withoutOlder(during: readonly Stretch[], previous: Truth | undefined): readonly Stretch[] {
+  const [first, second] = during;
+  const isOlder = previous !== undefined && first !== undefined && first.from < previous.at && second?.says === previous.is;
+  return isOlder ? during.slice(1) : during;
 }
 
 function judgeOne(truth: Truth, during: readonly Stretch[], until: number): Judged {

@@ -208,7 +208,7 @@ export const BEGINNINGS: readonly Beginning[] = [
     name: "login",
     agents: ["codex", "gemini", "qwen"],
     unusual: "logged-out",
-    shows: /log ?in|sign in|auth|connect a provider/i,
+    shows: /sign in with|connect a provider/i,
     is: "waiting for login",
   },
   { name: "bypass warning", agents: ["claude"], mode: BYPASSING, shows: /Yes, I accept/, is: "waiting for trust" },

@@ -44,7 +44,7 @@ export interface Outcome {
   kills: number;
   kinds: Record<string, number>;
   states: Record<string, number>;
-  /** Messages that the agent took, without evidence of what became of them. */
+  /** Messages that the agent took, without evidence of the outcome. */
   unknown: string[];
   /** Handed over more than HELD_MS after the agent was ready. */
   held: string[];

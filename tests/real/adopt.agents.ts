@@ -2,11 +2,12 @@
 import { spawn, spawnSync } from "node:child_process";
 import path from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import type { Adoptable, AdoptReply } from "@holdfast/contract";
+import type { Adoptable, AdoptReply, Message } from "@holdfast/contract";
 import { describe, expect, test } from "vitest";
 import { eventually } from "../home.ts";
 import { AGENT_NAMES, type AgentName, IDLE } from "./agents.ts";
-import { becomes, interrupt } from "./watching.ts";
+import { ALLOW } from "./turns.ts";
+import { becomes, interrupt, statuses } from "./watching.ts";
 import { RealWorld } from "./world.ts";
 
 /** Some agents take half a minute to start on a busy machine, and each starts twice here. */
@@ -72,13 +73,82 @@ describe.each(AGENT_NAMES)("%s", (agent) => {
       expect(failed).toMatchObject({ code: 25, stdout: "" });
       expect(failed.stderr).toMatch(/turn failed: .*Bad request|turn failed: .*400/);
       expect(await ask("say four")).toMatchObject({ code: 0, stdout: "four\n" });
-      const { turns } = await becomes(world, agent, "idle");
-      // Qwen's turns are counted only from its screen.
-      if (agent !== "qwen") expect(turns).toBe(6);
+      expect((await becomes(world, agent, "idle")).turns).toBe(6);
+      expect(await receipts(world, agent)).toEqual(["replied", "replied", "replied", "failed", "failed", "replied"]);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "an adopted agent waits for an approval in its turn, and an answer in its terminal or Esc ends the wait (truth 12)",
+    async () => {
+      await using world = await RealWorld.open();
+      using tmux = await userTmux(world, agent);
+      await eventually(() => IDLE[agent].test(tmux.run("capture-pane", "-p", "-t", "work")), PATIENCE_MS, 200);
+      await world.home.ok(["adopt", "--tmux", `${tmux.socket}:work`, "--name", agent]);
+      await becomes(world, agent, "idle");
+      const ask = (text: string) => world.home.cli(["send", agent, "--wait", "--timeout", "90s", "--", text]);
+      const rests = () => becomes(world, agent, ({ status, attention }) => status === "idle" && attention === null);
+      expect(await ask("say one")).toMatchObject({ code: 0, stdout: "one\n" });
+      await rests();
+
+      const allowed = ask("say I look; tool shell touch made.txt; say it was made");
+      const { turn, attention } = await becomes(world, agent, ({ attention }) => attention?.text?.includes("touch made.txt") ?? false);
+      expect([turn, attention?.for]).toEqual(["working", "approval"]);
+      await world.answer(agent, ALLOW[agent], "Enter");
+      expect(await allowed).toMatchObject({ code: 0, stdout: expect.stringMatching(/it was made\n$/) });
+      await rests();
+
+      const refused = ask("say I look; tool shell touch other.txt; say it was made");
+      await becomes(world, agent, "waiting");
+      await world.answer(agent, ALLOW[agent], "Escape");
+      expect(await refused).toMatchObject({ code: 25, stdout: "" });
+      const { turns } = await rests();
+      // On a starved machine Gemini's turn with a permission prompt was counted twice.
+      if (agent !== "gemini") expect(turns).toBe(3);
+      expect(await receipts(world, agent)).toEqual(["replied", "replied", "failed"]);
+      const had = await statuses(world, agent);
+      expect(had.slice(had.indexOf("waiting for approval"))).not.toContain("unknown");
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "of two agents in one directory each gives its own answers (truth 12)",
+    async () => {
+      await using world = await RealWorld.open();
+      using tmux = await userTmux(world, agent);
+      const [first, second] = ["work:0.0", "work:1.0"] as const;
+      const isReady = (pane: string) => IDLE[agent].test(tmux.run("capture-pane", "-p", "-t", pane));
+      await eventually(() => isReady(first), PATIENCE_MS, 200);
+      tmux.run("new-window", "-t", "work", "-c", tmux.project, "sh");
+      tmux.run("send-keys", "-t", second, tmux.command.join(" "), "Enter");
+      await eventually(() => isReady(second), PATIENCE_MS, 200);
+      await world.home.ok(["adopt", "--tmux", `${tmux.socket}:${first}`, "--name", `${agent}-a`]);
+      await world.home.ok(["adopt", "--tmux", `${tmux.socket}:${second}`, "--name", `${agent}-b`]);
+      const names = [`${agent}-a`, `${agent}-b`];
+      for (const name of names) await becomes(world, name, "idle");
+      const askBoth = (text: string) =>
+        Promise.all(names.map((name) => world.home.cli(["send", name, "--wait", "--timeout", "90s", "--", `say ${name} ${text}`])));
+      await askBoth("begins");
+      const said = (await askBoth("goes on")).map(({ stdout }) => stdout);
+      for (const [i, name] of names.entries()) {
+        const own = `${name} goes on\n`;
+        expect(SHARES_FILES.has(agent) ? ["", own] : [own]).toContain(said[i]);
+      }
     },
     SLOW_MS,
   );
 });
+
+/** Its files do not tell two of them in one directory apart; their answers are unknown then. */
+const SHARES_FILES: ReadonlySet<AgentName> = new Set<AgentName>(["gemini"]);
+
+/** The state of each message, oldest first. */
+async function receipts(world: RealWorld, name: string): Promise<string[]> {
+  const all = await world.home.json<Message[]>(["messages", name]);
+  return all.toSorted((a, b) => a.queuedAt.localeCompare(b.queuedAt)).map(({ state }) => state);
+}
 
 describe.each(["qwen", "claude"] as const)("%s", (agent) => {
   test(
@@ -150,5 +220,5 @@ async function userTmux(world: RealWorld, agent: AgentName) {
   };
   run("new-session", "-d", "-s", "work", "-x", "110", "-y", "35", "-c", project, "sh");
   run("send-keys", "-t", "work", command.join(" "), "Enter");
-  return { run, socket, project, [Symbol.dispose]: () => void spawnSync("tmux", ["-S", socket, "kill-server"]) };
+  return { run, socket, project, command, [Symbol.dispose]: () => void spawnSync("tmux", ["-S", socket, "kill-server"]) };
 }

@@ -96,9 +96,10 @@ export function callId(): string {
 
 let lastCall = 0;
 
-/** Removes text that a client adds to a prompt for its model only. */
+/** Removes text that a client adds to a prompt for its model only. News of a background task stays: the client begins a turn with it. */
 export function withoutReminders(text: string): string {
-  return text.replace(/<system-reminder>[\s\S]*?<\/system-reminder>/g, "").trim();
+  const news = (reminder: string) => /<task-notification>[\s\S]*<\/task-notification>/.exec(reminder)?.[0] ?? "";
+  return text.replace(/<system-reminder>[\s\S]*?<\/system-reminder>/g, news).trim();
 }
 
 /** Converts any value to an object, because bodies come from other programs. */

@@ -32,7 +32,13 @@ const CLIENTS: Client[] = [
       stream,
       messages: [
         { role: "system", content: "You are an agent." },
-        { role: "user", content: prompt },
+        {
+          role: "user",
+          content: [
+            { type: "text", text: prompt },
+            { type: "text", text: "<system-reminder>\nsay nothing\n</system-reminder>" },
+          ],
+        },
         ...results.flatMap((content, i) => [
           { role: "assistant", tool_calls: [{ id: `c${i}`, type: "function", function: { name: "bash", arguments: "{}" } }] },
           { role: "tool", tool_call_id: `c${i}`, content },

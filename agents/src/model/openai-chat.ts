@@ -11,6 +11,7 @@ import {
   type Schema,
   spentOn,
   string,
+  withoutReminders,
 } from "./conversation.ts";
 import { callsOf, type Dialect, sse, textOf, wordsFor } from "./dialect.ts";
 import type { Failure } from "./reply.ts";
@@ -99,13 +100,10 @@ function textIn(content: unknown): string {
         .join("\n");
 }
 
-/** The client's additions for its model come first, and the user's text last. */
+/** Qwen adds texts for its model before the user's text, and opencode adds reminders after it. */
 function lastTextIn(content: unknown): string {
-  return typeof content === "string"
-    ? content
-    : (list(content)
-        .map(({ text }) => string(text))
-        .findLast((text) => text !== "") ?? "");
+  const texts = typeof content === "string" ? [content] : list(content).map(({ text }) => string(text));
+  return texts.map(withoutReminders).findLast((text) => text !== "") ?? "";
 }
 
 function chunk(question: Question, delta: unknown, reason: string | null = null): string {

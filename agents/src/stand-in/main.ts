@@ -19,7 +19,7 @@ import { ClaudeScreen } from "./claude-screen.ts";
 const [name = "", ...words] = process.argv.slice(2);
 
 /** Flags with a value in the next argument. */
-const VALUES = /^(--(settings|session-id|resume|model|prompt|input-file|output-format|mcp-config)|-[icms])$/;
+const VALUES = /^(--(agents?|permission-mode|settings|session-id|resume|model|prompt|input-file|output-format|mcp-config)|-[icms])$/;
 
 const given = readWords(words);
 

@@ -130,8 +130,8 @@ function fateOf({ status, answeredBy, reason }: Approval): string {
 }
 
 function otherwise({ expiresAt, otherwise }: Approval, now: number): string {
-  if (expiresAt === null) return `without an answer: ${plain(otherwise)}`;
-  return `without an answer in ${formatDuration(Math.max(0, Date.parse(expiresAt) - now))}: ${plain(otherwise)}`;
+  if (expiresAt === null) return `until somebody answers, ${plain(otherwise)}`;
+  return `answer within ${formatDuration(Math.max(0, Date.parse(expiresAt) - now))}; after that, ${plain(otherwise)}`;
 }
 
 function ageOf({ requestedAt }: Approval, now: number): number {

@@ -5,10 +5,9 @@ import type { Context } from "./command.ts";
 /** Refuses `--attach` before anything is started. */
 export function checkAttachFlag({ flags, json }: Context): void {
   if (!flags.has("attach")) return;
-  if (json)
-    throw new HoldfastError("usage", "--attach needs a terminal, and --json prints for a script", { hint: "leave out one of the two" });
+  if (json) throw new HoldfastError("usage", "--attach and --json cannot be used together", { hint: "omit one of them" });
   if (!process.stdin.isTTY || !process.stdout.isTTY)
-    throw new HoldfastError("not_a_terminal", "--attach needs a terminal", { hint: "leave it out; later: holdfast attach NAME" });
+    throw new HoldfastError("not_a_terminal", "--attach needs a terminal", { hint: "omit it; attach later: holdfast attach NAME" });
 }
 
 /** Attaches this terminal to the session if `--attach` was given. */

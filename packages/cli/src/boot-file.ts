@@ -33,7 +33,7 @@ WantedBy=default.target
 
 /** Quotes for systemd: double quotes, with specifiers doubled. A dollar sign is literal in variables and in program names. */
 function quoted(text: string): string {
-  return `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%")}"`;
+  return `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n").replaceAll("%", "%%")}"`;
 }
 
 function plist(program: string, env: readonly (readonly [string, string])[]): string {

@@ -25,11 +25,11 @@ test.each([
   expect(() => parseBudget(text)).toThrow(message);
 });
 
-test("without the flag nothing is asked for", () => {
+test("without the flag there is no budget", () => {
   expect(parseBudget(undefined)).toBeUndefined();
 });
 
-test("a budget in words", () => {
+test("a budget is shown as text", () => {
   const limits = [
     { limit: "turns" as const, allowed: 10, used: 3 },
     { limit: "minutes" as const, allowed: 30, used: 1.234 },

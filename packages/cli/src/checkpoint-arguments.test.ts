@@ -13,7 +13,7 @@ test.each([
   [["2", "3"], 2, { ref: here, numbers: [2, 3] }],
   [["fix", "2", "3"], 2, { ref: "fix", numbers: [2, 3] }],
   [["3"], 0, { ref: "3", numbers: [] }],
-])("%j with at most %i numbers", (args, most, expected) => {
+])("%j is read with at most %i numbers", (args, most, expected) => {
   expect(checkpointArguments({ args }, "diff", most)).toEqual(expected);
 });
 

@@ -58,7 +58,7 @@ test.each([
   [["--name", "x", "--name", "y"], { name: "y" }],
   [["a", "--"], { args: ["a"] }],
   [["", "漢字"], { args: ["", "漢字"] }],
-])("%j is understood", (argv, expected) => {
+])("%j is parsed", (argv, expected) => {
   expect(parse(argv)).toEqual({ ...NOTHING, ...expected });
 });
 
@@ -71,11 +71,11 @@ test.each([
   [["--env", "A=1", "--", "--help"], { env: ["A=1"], rest: ["--help"] }],
   [["--"], {}],
   [[""], { rest: [""] }],
-])("a command that passes on takes what comes first and leaves the rest alone: %j", (argv, expected) => {
+])("a command that runs another command stops parsing flags at its name: %j", (argv, expected) => {
   expect(parse(argv, { passesOn: true })).toEqual({ ...NOTHING, ...expected });
 });
 
-test("what is not understood is said in our words, with what may have been meant", () => {
+test("an unknown or malformed flag is refused with a suggestion", () => {
   expect(refusal(["--nam", "x"])).toMatchObject({ code: "usage", message: "verb has no flag --nam", candidates: ["--name"] });
   expect(refusal(["-x"])).toMatchObject({ code: "usage", message: "verb has no flag -x" });
   expect(refusal(["--constructor"])).toMatchObject({ code: "usage", message: "verb has no flag --constructor" });
@@ -84,7 +84,7 @@ test("what is not understood is said in our words, with what may have been meant
   expect(refusal(["--all=yes"])).toMatchObject({ code: "usage", message: "--all takes no value" });
 });
 
-test("a command without arguments refuses one, unless it is asked for help", () => {
+test("a command without arguments refuses one, unless --help is given", () => {
   const { arguments: _none, ...without } = command;
   expect(() => parseCommandLine(without, ["x"])).toThrow(
     expect.objectContaining({ code: "usage", message: 'verb takes no arguments, got "x"' }),
@@ -92,13 +92,13 @@ test("a command without arguments refuses one, unless it is asked for help", () 
   expect(parseCommandLine(without, ["x", "--help"]).flags.has("help")).toBe(true);
 });
 
-test("what follows -- is passed on by a command that says so, and refused by any other", () => {
+test("arguments after -- are passed on by commands that accept them, and refused by all others", () => {
   const argv = ["a", "--", "--json", "-x", "--"];
   expect(parse(argv, { takesRest: true })).toEqual({ ...NOTHING, args: ["a"], rest: ["--json", "-x", "--"] });
   expect(refusal(argv)).toMatchObject({ code: "usage", message: "verb takes no arguments after --" });
 });
 
-describe("a value that may be left out", () => {
+describe("a flag with an optional value", () => {
   const tree = { flags: { ...command.flags, tree: { value: "BRANCH", optional: true, summary: "" } } };
   const of = (argv: string[], more: Partial<Command> = {}) => {
     const { args, rest, flags } = parseCommandLine({ ...command, ...tree, ...more }, argv);
@@ -122,14 +122,14 @@ describe("a value that may be left out", () => {
     [["--tree", "fix", "--", "make", "x"], { rest: ["make", "x"], tree: "fix" }],
     [["--tree=fix", "make", "x"], { rest: ["make", "x"], tree: "fix" }],
     [["--tree", "make", "x"], { rest: ["make", "x"], tree: "" }],
-  ])("of a command that passes on, %j", (argv, expected) => expect(of(argv, { passesOn: true })).toEqual({ args: [], ...expected }));
+  ])("with a command to run: %j", (argv, expected) => expect(of(argv, { passesOn: true })).toEqual({ args: [], ...expected }));
 });
 
-test.each(["constructor", "toString", "__proto__", "hasOwnProperty", "", "run2"])("%j is no command", (name) => {
+test.each(["constructor", "toString", "__proto__", "hasOwnProperty", "", "run2"])("%j is not a command", (name) => {
   expect(findCommand(name)).toBeUndefined();
 });
 
-test("the help of the program has every command that is not hidden in one section, in the order of the registry", async () => {
+test("the main help lists every visible command in one section, in the order of the registry", async () => {
   const commands = await Promise.all(Object.values(COMMANDS).map(async (load) => (await load()).command));
   expect(Object.values(SECTIONS).flat()).toEqual(commands.filter(({ hidden }) => !hidden).map(({ name }) => name));
 });

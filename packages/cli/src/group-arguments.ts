@@ -14,7 +14,7 @@ export function given(context: Context, verb: string, usage: string): string[] {
 export function sessionsOr(names: readonly string[], own: string | undefined = process.env.HOLDFAST_SESSION): string[] {
   if (names.length > 0) return [...names];
   if (own) return [own];
-  throw new HoldfastError("usage", "name the sessions", { hint: "list them: holdfast ls" });
+  throw new HoldfastError("usage", "expected at least one session", { hint: "list them: holdfast ls" });
 }
 
 /** Reads `--if-revision N`. */

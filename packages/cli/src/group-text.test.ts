@@ -31,12 +31,12 @@ const group = (path: string, members: GroupMember[]): Group => ({
   createdBy: "user:me" as Group["createdBy"],
 });
 
-test("how many are in a group is said with its limit, and how many of them have ended", () => {
+test("the size of a group is shown with its limit and the number of ended members", () => {
   expect(membersText(group("team", []))).toBe("0 of 32");
   expect(membersText(group("team", [member("a"), member("b", { ended: true })]))).toBe("2 of 32, 1 ended");
 });
 
-test("names of others cannot move the cursor", () => {
+test("names of other sessions cannot move the cursor", () => {
   const odd = "a\u001b[2J";
   const text = [
     groupTable([{ ...group("team", []), coordinator: { session: "x" as SessionId, name: odd } }]),
@@ -50,15 +50,15 @@ function context(args: string[], flags: Record<string, string> = {}): Context {
   return { args, flags: { text: (name: string) => flags[name], list: () => [], has: () => false } } as unknown as Context;
 }
 
-test("a verb says what it is missing, and what is too much", () => {
+test("missing and extra arguments of a verb are reported", () => {
   expect(given(context(["team", "goal"]), "get", "GROUP KEY")).toEqual(["team", "goal"]);
   expect(() => given(context(["team"]), "get", "GROUP KEY")).toThrow("expected GROUP KEY");
   expect(() => given(context(["team", "goal", "x"]), "get", "GROUP KEY")).toThrow('unexpected argument "x"');
 });
 
-test("inside a run its own session is meant where none is named", () => {
+test("a command inside a run applies to its own session if none is named", () => {
   expect([sessionsOr(["a", "b"], "own"), sessionsOr([], "own")]).toEqual([["a", "b"], ["own"]]);
-  for (const none of ["", undefined]) expect(() => sessionsOr([], none ?? "")).toThrow("name the sessions");
+  for (const none of ["", undefined]) expect(() => sessionsOr([], none ?? "")).toThrow("expected at least one session");
 });
 
 test("a revision is a whole number", () => {

@@ -20,7 +20,7 @@ test("paragraphs wrap between words, and samples of files keep their lines", () 
   ]);
 });
 
-test("a usage line breaks between groups, and not inside one", () => {
+test("a usage line breaks between groups, never inside one", () => {
   expect(usageLines("holdfast x NAME [--best-of N [--agents A,B]] [--all]", 40)).toEqual([
     "  holdfast x NAME",
     "      [--best-of N [--agents A,B]]",
@@ -28,7 +28,7 @@ test("a usage line breaks between groups, and not inside one", () => {
   ]);
 });
 
-test("the right column wraps below itself, and below the left one where there is no room", () => {
+test("the right column wraps below itself, or below the left column if the terminal is narrow", () => {
   expect(twoColumns([["--name NAME", "the name of the session"]], 36)).toEqual([
     "  --name NAME  the name of the",
     "               session",

@@ -52,6 +52,15 @@ export async function printHelp(name?: string, verb?: string): Promise<number> {
     color("bold", "Usage"),
     "  holdfast [-H MACHINE] COMMAND [ARGUMENTS] [FLAGS]",
     "",
+    color("bold", "Get started"),
+    ...exampleLines([
+      ["holdfast spawn claude --name fix 'fix the login bug'", "start an agent; holdfast agents lists the ones you have"],
+      ["holdfast ls", "list sessions and their status; waiting ones come first"],
+      ["holdfast approvals allow fix", "allow its permission request"],
+      ["holdfast attach fix", "see its screen and type to it; Ctrl+\\ leaves it running"],
+      ["holdfast next", "attach to the session that has waited longest for you"],
+    ]),
+    "",
     ...sections.flat(),
     color("bold", "Remote machines"),
     ...twoColumns(
@@ -68,15 +77,8 @@ export async function printHelp(name?: string, verb?: string): Promise<number> {
       width - 2,
     ).map((line) => `  ${line}`),
     "",
-    color("bold", "Examples"),
-    ...exampleLines([
-      ["holdfast spawn demo --name demo", "start the demo agent"],
-      ["holdfast attach demo", "attach to it; Ctrl+\\ detaches and leaves it running"],
-      ["holdfast run -- npm test", "run a command in the background"],
-    ]),
-    "",
     ...paragraphs(
-      "Run holdfast COMMAND --help for the details of a command. Refer to a session by its name, its id, or the beginning of its id.",
+      "Run holdfast COMMAND --help for the details of a command, and holdfast spawn demo to try a scripted agent that needs no account. Refer to a session by its name, its id, or the beginning of its id.",
       width,
     ),
   ]);

@@ -5,12 +5,20 @@ import type { Session } from "@holdfast/contract/session";
 import type { HoldfastClient } from "@holdfast/sdk/client";
 import { formatDuration } from "./duration.ts";
 import { plain } from "./plain.ts";
+import { waitsFor } from "./status-text.ts";
 
 /** Wait of one request; shorter than the time after which a daemon counts as unresponsive. Then the request is repeated. */
 const ONE_WAIT_MS = 4000;
 
+interface Patience {
+  timeoutMs: number | undefined;
+  /** Gets the reason once the agent waits for a person: nobody may have noticed that the answer depends on them. */
+  onWaiting?: ((text: string) => void) | undefined;
+}
+
 /** Waits until the message is answered or settled, or the time is over. */
-export async function follow(client: HoldfastClient, { id }: Pick<Message, "id">, timeoutMs: number | undefined): Promise<Message> {
+export async function follow(client: HoldfastClient, { id }: Pick<Message, "id">, { timeoutMs, onWaiting }: Patience): Promise<Message> {
+  let reason = "";
   const until = performance.now() + (timeoutMs ?? Number.POSITIVE_INFINITY);
   for (;;) {
     const waitMs = Math.ceil(Math.max(0, Math.min(ONE_WAIT_MS, until - performance.now())));
@@ -21,6 +29,12 @@ export async function follow(client: HoldfastClient, { id }: Pick<Message, "id">
         hint: `the message stays in progress; check it: holdfast messages --thread ${message.thread}`,
       });
     }
+    if (!onWaiting || message.session === null) continue;
+    const session = await client.call("getSession", { params: { ref: message.session } });
+    const now = waitsFor(session, Date.now());
+    const how = session.attention?.for === "rate_limit" ? "" : "; answer it: holdfast approvals";
+    if (now !== "" && now !== reason) onWaiting(`${plain(session.name)} waits for ${now}${how}`);
+    reason = now;
   }
 }
 

@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import type { Context } from "./command.ts";
 import { untilSession } from "./next-run.ts";
 
-test("a time that is over before the daemon has answered is the end of waiting, not a cancelled request", async () => {
+test("a timeout before the daemon answers ends the wait without an error", async () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const socket = join(directory.path, "sock");
   const over = new AbortController();

@@ -14,7 +14,7 @@ function printed(error: HoldfastError): string {
   return text;
 }
 
-test("only what resembles the word is a guess; others are what there is to choose from (mend 18)", () => {
+test("similar names are suggested with 'did you mean', other candidates with 'choose from' (mend 18)", () => {
   const missing = (ref: string) =>
     new HoldfastError("session_not_found", `no session has the name ${JSON.stringify(ref)}`, { candidates: ["build", "tests"] });
   expect(printed(missing("biuld"))).toContain("did you mean: build\n");

@@ -17,7 +17,7 @@ async function printed(what: string | Uint8Array, how: { json: boolean; isTTY: b
   return text(out);
 }
 
-test("JSON is printed without a character that a terminal obeys, and means the same (mend 8)", async () => {
+test("JSON is printed without characters that a terminal interprets, and parses to the same value (mend 8)", async () => {
   const value = { [UNSAFE]: [UNSAFE, "漢字 🦭 👩‍🚀 ‌\n\x1b"] };
   for (const isTTY of [true, false]) {
     const line = await printed(JSON.stringify(value), { json: true, isTTY });
@@ -27,13 +27,13 @@ test("JSON is printed without a character that a terminal obeys, and means the s
   }
 });
 
-test("text on a terminal has replacement characters in their place, and colours stay (mend 8)", async () => {
+test("unsafe characters on a terminal are replaced, and colours stay (mend 8)", async () => {
   expect(await printed(`\x1b[31m${UNSAFE}\x1b[0m`, { json: false, isTTY: true })).toBe(
     "\x1b[31ma\ufffd31mb\ufffdc\ufffdd\ufffde\ufffdf\ufffdg\ufffdh\x1b[0m",
   );
 });
 
-test("text into a file and bytes are as they are (mend 8)", async () => {
+test("text for a file, and bytes, are unchanged (mend 8)", async () => {
   expect(await printed(UNSAFE, { json: false, isTTY: false })).toBe(UNSAFE);
   expect(await printed(Buffer.from(UNSAFE), { json: false, isTTY: true })).toBe(UNSAFE);
   expect(safeJson('"漢字 🦭 👩‍🚀"')).toBe('"漢字 🦭 👩‍🚀"');

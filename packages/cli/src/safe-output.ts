@@ -1,7 +1,7 @@
 /**
- * The one door by which commands print. Text of agents, peers and files is in nearly all of it, and a terminal obeys some of its
- * characters: C1 controls begin escape sequences, others turn the direction of text or hide it. In JSON they become `\uXXXX`, which means the
- * same to whoever parses it. In text on a terminal each becomes a replacement character. Bytes pass as they are.
+ * The only way that commands print. Nearly all output contains text of agents, peers and files, and terminals act on some characters: C1
+ * controls begin escape sequences; others change the text's direction or hide it. In JSON these become `\uXXXX`, which parses to the same text.
+ * On a terminal each becomes a replacement character. Bytes pass unchanged.
  */
 const UNSAFE = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g;
 
@@ -18,7 +18,7 @@ function safeText(text: string): string {
   return text.replace(UNSAFE, "\ufffd");
 }
 
-/** From now on. `json`: all that is printed is JSON. */
+/** Makes all further output of the stream safe. `json`: the output is only JSON. */
 export function printSafely(stream: NodeJS.WriteStream, { json }: { json: boolean }): void {
   if (!json && !stream.isTTY) return;
   const safe = json ? safeJson : safeText;

@@ -1,4 +1,4 @@
-/** What `send --group`, `send --coordinator` and `group send` share. */
+/** Shared by `send --group`, `send --coordinator` and `group send`. */
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { GroupMessage } from "@holdfast/contract/message";
 import { newId } from "@holdfast/contract/new-id";

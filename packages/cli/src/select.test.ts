@@ -8,7 +8,7 @@ function selection(...argv: string[]) {
   return selectionOf(parseCommandLine(stop, argv));
 }
 
-test("names and filters become what the API takes", () => {
+test("names and filters become a request", () => {
   expect(selection()).toEqual({ names: undefined, all: false, status: undefined, agent: undefined });
   expect(selection("a", "b")).toMatchObject({ names: ["a", "b"] });
   expect(selection("--all")).toMatchObject({ all: true });
@@ -16,19 +16,19 @@ test("names and filters become what the API takes", () => {
   expect(selection("--agent", "demo", "--agent", "shell,x")).toMatchObject({ agent: ["demo", "shell", "x"] });
 });
 
-test("an empty name or filter, as of a variable that is not set, never disappears", () => {
+test("an empty name or filter, as from an unset variable, is not dropped", () => {
   expect(selection("")).toMatchObject({ names: [""] });
   expect(selection("--agent", "")).toMatchObject({ agent: [""] });
   expect(() => selection("--status", "")).toThrow(expect.objectContaining({ code: "usage" }));
 });
 
-test("a status that is none is refused with those there are", () => {
+test("an unknown status is refused with the valid ones", () => {
   expect(() => selection("--status", "done,dead")).toThrow(
     expect.objectContaining({ code: "usage", candidates: expect.arrayContaining(["done", "lost"]) }),
   );
 });
 
-test("a verb on one session wants exactly one", () => {
+test("a verb for one session needs exactly one name", () => {
   const context = (...args: string[]) => ({ args }) as unknown as Context;
   expect(oneName(context("a"), "show NAME")).toBe("a");
   expect(() => oneName(context(), "show NAME")).toThrow(expect.objectContaining({ code: "usage", hint: "usage: holdfast show NAME" }));

@@ -3,7 +3,7 @@ import type { Session } from "@holdfast/contract/session";
 import { type SessionStatus, STATUSES } from "@holdfast/contract/status";
 import type { Context, Flags } from "./command.ts";
 
-/** What names and filters on the command line mean to the API. */
+/** Converts names and filters of the command line to an API query. */
 export function selectionOf({ args, flags }: Pick<Context, "args" | "flags">) {
   const split = (name: string) => flags.list(name).flatMap((value) => value.split(","));
   const status = split("status");
@@ -17,11 +17,11 @@ export function selectionOf({ args, flags }: Pick<Context, "args" | "flags">) {
   };
 }
 
-/** The sessions a verb is to act on; it must have been said which. Ended ones only if they are named or the verb is about those. */
+/** The sessions a verb acts on; at least one name or filter is required. Ended sessions only if named, or if the verb is for them. */
 export async function selected(context: Context, verb: string, of: { ended?: boolean } = {}): Promise<Session[]> {
   const selection = selectionOf(context);
   if (!selection.names && !selection.all && !selection.status && !selection.agent) {
-    throw new HoldfastError("usage", `name the sessions to ${verb}`, {
+    throw new HoldfastError("usage", `expected the sessions to ${verb}`, {
       hint: `holdfast ${verb} NAME…, or --all, --status, --agent; see holdfast ls`,
     });
   }
@@ -36,7 +36,7 @@ export async function warnOfUnknownAgents(context: Context, sessions: readonly P
   const wanted = selectionOf(context).agent?.filter((name) => sessions.every(({ agent }) => agent !== name)) ?? [];
   if (wanted.length === 0 || context.json) return;
   const { PATH: path, HOME: home } = process.env;
-  // Without a daemon, and for a token that may not ask, there is no warning.
+  // No warning without a daemon, or for a token that may not list agents.
   const known = await context.client.call("listAgents", { query: { path, home } }).catch(() => undefined);
   for (const name of known ? wanted : []) {
     if (known?.agents.some((agent) => agent.name === name)) continue;
@@ -48,12 +48,14 @@ export async function warnOfUnknownAgents(context: Context, sessions: readonly P
 export function oneName(context: Context, usage: string): string {
   const [name, ...more] = context.args;
   if (name === undefined || more.length > 0) {
-    throw new HoldfastError("usage", name === undefined ? "name a session" : "expected one session", { hint: `usage: holdfast ${usage}` });
+    throw new HoldfastError("usage", name === undefined ? "expected a session" : "expected one session", {
+      hint: `usage: holdfast ${usage}`,
+    });
   }
   return name;
 }
 
-/** The run that --run names; without it, the last. */
+/** The run in --run; by default the last. */
 export function runNumber(flags: Flags): number | undefined {
   return wholeNumber(flags, "run");
 }

@@ -1,23 +1,23 @@
-/** Sessions are known by their ids where they speak; people know them by their names. */
+/** Names of sessions that appear in a transcript by their ids. */
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Entry } from "@holdfast/contract/transcript";
 import type { HoldfastClient } from "@holdfast/sdk/client";
 
 export class SessionNames {
   readonly #client: HoldfastClient;
-  /** By principal; null: it is gone, or nobody may know of it. */
+  /** By principal; null if it was removed or is not visible. */
   readonly #names = new Map<string, string | null>();
 
   constructor(client: HoldfastClient) {
     this.#client = client;
   }
 
-  /** Of a session that an entry has made known. */
+  /** The name of a session that an entry mentioned. */
   of(principal: string): string | undefined {
     return this.#names.get(principal) ?? undefined;
   }
 
-  /** Whether the entry tells of nobody who has to be asked for first. */
+  /** True if the entry's sender needs no lookup. */
   knows(entry: Entry): boolean {
     const who = speakerOf(entry);
     return who === undefined || this.#names.has(who);

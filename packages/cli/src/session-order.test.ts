@@ -2,12 +2,12 @@ import type { Session } from "@holdfast/contract/session";
 import { expect, test } from "vitest";
 import { byName, inOrder } from "./session-order.ts";
 
-test("numbers in names count as numbers", () => {
+test("numbers in names are compared as numbers", () => {
   const names = ["fix-10", "fix-2", "fix", "b", "fix-2a", "fix-02", "a10b2", "a10b10", "10", "9"];
   expect(names.sort(byName)).toEqual(["9", "10", "a10b2", "a10b10", "b", "fix", "fix-02", "fix-2", "fix-2a", "fix-10"]);
 });
 
-test("sessions that wait come first, then hung and failed ones, then what runs, then what has ended", () => {
+test("waiting sessions come first, then hung and failed ones, then running ones, then ended ones", () => {
   const failure = { what: "ended", why: null, at: "2026-01-02T03:00:00.000Z" };
   const session = (name: string, status: string, more: object = {}) => ({ name, status, hung: false, failure: null, ...more }) as Session;
   const sessions = [

@@ -1,4 +1,4 @@
-/** The order of `ls`: sessions that need a person first, then what runs, then what has ended; by name among equals. */
+/** The order of `ls`: sessions that need a person, then running ones, then ended ones; by name among equals. */
 import type { Session } from "@holdfast/contract/session";
 import { hasEnded, type SessionStatus } from "@holdfast/contract/status";
 
@@ -8,20 +8,20 @@ export function inOrder(sessions: readonly Session[]): Session[] {
 
 const ORDER: readonly SessionStatus[] = ["working", "starting", "unknown", "idle", "created", "lost", "failed", "done", "stopped"];
 
-/** A failure that somebody has looked at is history. */
+/** A viewed failure no longer counts. */
 function rankOf({ status, hung, failure }: Session): number {
   if (status === "waiting") return 0;
   if (hung && !hasEnded(status)) return 1;
   return failure === null ? 3 + ORDER.indexOf(status) : 2;
 }
 
-/** `fix-2` before `fix-10`. */
+/** Sorts `fix-2` before `fix-10`. */
 export function byName(a: string, b: string): number {
   const [left, right] = [a.split(/(\d+)/), b.split(/(\d+)/)];
   for (const [index, part] of left.entries()) {
     const other = right[index];
     if (other === undefined) return 1;
-    // Every second part is a number.
+    // Odd parts are numbers.
     const order = index % 2 === 1 ? Number(part) - Number(other) : 0;
     if (order !== 0) return order;
     if (part !== other) return part < other ? -1 : 1;

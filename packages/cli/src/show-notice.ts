@@ -1,6 +1,7 @@
 /**
- * What the daemon left for a person to read (a restored journal), after whatever they asked for. Every command says it until one has
- * said it on a terminal; what a program reads (`--json`, a pipe, an agent's own commands) must not be the only one to hear it. `status` counts as seen wherever it goes: it says the same at length.
+ * Prints the daemon's notice for a person (such as a restored journal) after the command's own output. Every command prints it until one has
+ * done so on a terminal: a program (`--json`, a pipe, an agent's commands) must not be its only reader. `status` always counts as read, because
+ * it prints the same in detail.
  */
 import { readFileSync, rmSync } from "node:fs";
 import { color } from "./color.ts";

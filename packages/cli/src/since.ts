@@ -1,8 +1,8 @@
-/** A moment of the past as people name it. */
+/** Parses a moment in the past. */
 import { HoldfastError } from "@holdfast/contract/errors";
 import { durationMs } from "@holdfast/platform/units";
 
-/** `2h` ago; `14:30`, the last time that the clock said so; `2026-11-15`, `2026-11-15T14:30`. By the local time zone unless it names one. */
+/** `2h` ago; `14:30`, its last occurrence; `2026-11-15`, `2026-11-15T14:30`. In the local time zone unless it names one. */
 export function parseSince(text: string, flag: string, now = new Date()): string {
   const ago = durationMs(text);
   const time = ago === undefined ? (clockTime(text, now) ?? dateTime(text)) : now.getTime() - ago;
@@ -23,7 +23,7 @@ function clockTime(text: string, now: Date): number | undefined {
   return time.getTime();
 }
 
-/** A day alone begins at midnight here, not in Greenwich. */
+/** A date alone means local midnight, not UTC. */
 function dateTime(text: string): number | undefined {
   if (!/^\d{4}-\d\d-\d\d/.test(text)) return undefined;
   const time = Date.parse(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00` : text.replace(/^(\S+) (\S+)$/, "$1T$2"));

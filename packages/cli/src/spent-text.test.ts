@@ -44,7 +44,7 @@ test.each([
   expect(formatCost(dollars)).toBe(text);
 });
 
-test("what is not known is a question mark, and a sum that lacks something is at least that", () => {
+test("an unknown value is a question mark, and an incomplete sum is marked as a minimum", () => {
   expect(costCell(sums({ unknownCosts: 1, estimated: false }))).toBe("?");
   expect(costCell(sums({ cost: 1.2, unknownCosts: 3, estimated: false }))).toBe("≥$1.20");
   expect(costCell(sums({ cost: 1.2 }))).toBe("$1.20");
@@ -53,7 +53,7 @@ test("what is not known is a question mark, and a sum that lacks something is at
   expect(tokensCell(10, sums())).toBe("10");
 });
 
-test("costs and tokens in words", () => {
+test("costs, tokens and context are shown as text", () => {
   expect(costText(sums({ cost: 1.2, unknownCosts: 3, estimated: false }))).toBe("at least $1.20, 3 turns of unknown cost");
   expect(costText(sums({ unknownCosts: 1, estimated: false }))).toBe("1 turn of unknown cost");
   expect(costText(sums({ cost: 2 }))).toBe("$2.00");

@@ -1,22 +1,22 @@
-/** Tokens and costs in words. What is not known is a question mark, and a sum that lacks something says so. */
+/** Tokens and costs as text. An unknown value is a question mark, and an incomplete sum is marked. */
 import { formatCost, formatTokens } from "@holdfast/contract/amounts";
 import type { Spent } from "@holdfast/contract/spent";
 import type { Sums } from "@holdfast/contract/usage";
 
 export { formatCost, formatTokens };
 
-/** All that was read for the first time or written: what comes from a cache again is told apart. */
+/** Tokens read for the first time or written; cache reads are counted separately. */
 export function tokensOf({ input, output, cacheWrite }: Sums): number {
   return input + output + cacheWrite;
 }
 
-/** For a column: `?`, `≥12k`, `~12k` where it is estimated, `12k`. */
+/** For a column: `?`, `≥12k`, `~12k` if estimated, `12k`. */
 export function tokensCell(count: number, { unknownTokens, estimated }: Sums): string {
   if (unknownTokens > 0 && count === 0) return "?";
   return `${marks(unknownTokens > 0, estimated)}${formatTokens(count)}`;
 }
 
-/** Likewise: `?`, `≥$1.20`, `~$1.20`, `$1.20`. */
+/** The same for costs: `?`, `≥$1.20`, `~$1.20`, `$1.20`. */
 export function costCell({ cost, unknownCosts, estimated }: Sums): string {
   return cost === null ? "?" : `${marks(unknownCosts > 0, estimated)}${formatCost(cost)}`;
 }

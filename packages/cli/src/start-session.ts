@@ -1,4 +1,4 @@
-/** What `run` and `spawn` share: the caller's directory and environment, and how the new session is told. */
+/** Shared by `run` and `spawn`: the caller's directory and environment, and the output about the new session. */
 import { resolve } from "node:path";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session";
@@ -32,13 +32,13 @@ export const START_FLAGS = {
   host: { value: "HOST", summary: "host that keeps the session running: tmux (default if installed) or native", complete: "hosts" },
   restart: {
     value: "POLICY",
-    summary: "restart policy after the session ends by itself: never (default), on-failure, always",
+    summary: "restart the program when it ends: never (default), on-failure, always",
     complete: "restarts",
   },
-  memory: { value: "SIZE", summary: "stop the session when its processes use more memory together: 500M, 2G", complete: "nothing" },
+  memory: { value: "SIZE", summary: "limit the total memory of the session's processes: 500M, 2G", complete: "nothing" },
   "recording-limit": {
     value: "SIZE",
-    summary: "keep at most this much output of each run, the newest: 64M (default), 1G, off",
+    summary: "keep only the newest output of each run, up to this size: 64M (default), 1G, off",
     complete: "nothing",
   },
   budget: BUDGET_FLAG,
@@ -52,7 +52,7 @@ export const START_FLAGS = {
   objective: { value: "TEXT", summary: "objective of the session, a note for people", complete: "nothing" },
 } as const satisfies Record<string, Flag>;
 
-/** `notes`: of a worktree that was made for it. A daemon of an older version says none. */
+/** `notes`: about a worktree made for it. Absent in a daemon of an older version. */
 type StartedSession = Session & { notes?: string[] };
 
 export async function startSession(
@@ -77,7 +77,7 @@ export async function startSession(
   return worktree ? withProgress(context, start) : start();
 }
 
-/** What the flags that all starts have say. */
+/** The values of the flags that every start has. */
 export function startFlags(flags: Flags) {
   return {
     name: flags.text("name"),
@@ -97,7 +97,7 @@ export function startFlags(flags: Flags) {
   };
 }
 
-/** What `--env` says; undefined: nothing. */
+/** Variables of `--env`; undefined if there are none. */
 export function environmentOf(flags: Flags): Record<string, string> | undefined {
   const given = flags.list("env");
   return given.length === 0 ? undefined : Object.fromEntries(given.map(assignment));
@@ -116,10 +116,10 @@ export function worktreeOf(flags: Flags): { branch?: string | undefined; base?: 
   throw new HoldfastError("usage", `${base === undefined ? "--no-setup" : "--base"} needs --worktree`, { hint: "add --worktree" });
 }
 
-/** The id on standard output, for scripts; the rest is for people, on standard error and, but for what is not as they asked for it, only for a terminal. */
+/** Prints the id on standard output, for scripts. Text for people goes to standard error and, except for notes, only to a terminal. */
 export function printStarted(session: StartedSession, json: boolean): void {
   process.stdout.write(json ? `${JSON.stringify(session)}\n` : `${session.id}\n`);
-  if (!json) for (const note of session.notes ?? []) process.stderr.write(`note: ${plain(note)}\n`);
+  if (!json) printNotes(session.notes);
   if (json || !process.stderr.isTTY) return;
   const where = session.workspace?.branch ? ` on the branch ${plain(session.workspace.branch)}` : "";
   const { name, kind, status } = session;
@@ -134,6 +134,11 @@ export function printStarted(session: StartedSession, json: boolean): void {
   process.stderr.write(`${plain(name)} is running${where}. ${look}\n`);
 }
 
+/** Notes about a start. A daemon of an older version sends none. */
+export function printNotes(notes: Iterable<string> = []): void {
+  for (const note of notes) process.stderr.write(`note: ${plain(note)}\n`);
+}
+
 function oneOf<T extends string>(text: string | undefined, { flag, words }: { flag: string; words: readonly T[] }): T | undefined {
   const word = words.find((known) => known === text);
   if (text === undefined || word !== undefined) return word;
@@ -146,7 +151,7 @@ function bytesOf(text: string | undefined): number | undefined {
   throw new HoldfastError("usage", `--memory takes a size, not ${JSON.stringify(text)}`, { hint: "for example: 500M or 2G" });
 }
 
-/** As small as recordings are cut: by the megabyte, and the one that grows stays. */
+/** Recordings are cut by the megabyte, and the growing segment stays, so two are the minimum. */
 const LEAST_RECORDING = 2 * 2 ** 20;
 
 function recordingLimit(text: string | undefined): number | undefined {
@@ -157,13 +162,13 @@ function recordingLimit(text: string | undefined): number | undefined {
   });
 }
 
-/** With the umask, which the daemon has none of for what it makes in the caller's directories. */
+/** Includes the umask, which the daemon lacks when it creates files in the caller's directories. */
 export function callerEnvironment(): Record<string, string> {
   const own = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return { ...Object.fromEntries(own), HOLDFAST_UMASK: process.umask().toString(8) };
 }
 
-/** `NAME=VALUE`; or `NAME`, which takes the value from here: a secret is then in nobody's list of processes. */
+/** Parses `NAME=VALUE`, or `NAME` to copy the caller's value, which keeps a secret out of the process list. */
 function assignment(text: string): [string, string] {
   const [, name = "", value] = /^([A-Za-z_][A-Za-z0-9_]*)(?:=(.*))?$/s.exec(text) ?? [];
   const found = value ?? process.env[name];

@@ -5,7 +5,7 @@ import { statusCell } from "./status-text.ts";
 const session = (more: object) =>
   ({ status: "working", statusForMs: 60_000, hung: false, background: false, budget: null, failure: null, ...more }) as Session;
 
-test("the status of a session says that a limit of its budget is near, and that a turn failed (mend 15)", () => {
+test("the status shows that a budget limit is near, and that a turn failed (mend 15)", () => {
   const budget = (...used: (number | null)[]) => ({
     limits: used.map((each) => ({ limit: "cost", allowed: 1, used: each })),
     exceeded: null,

@@ -1,11 +1,11 @@
-/** A session's status in words: since when, what it waits for, what goes on beside it. */
+/** A session's status as text: its age, the reason it waits, and background activity. */
 import { NEAR_LIMIT } from "@holdfast/contract/amounts";
 import type { Session } from "@holdfast/contract/session";
 import { hasEnded } from "@holdfast/contract/status";
 import { formatDuration } from "./duration.ts";
 import { plain } from "./plain.ts";
 
-/** `waiting 3m`, `idle 12s (background)`, `working 40m (hung)`; of what has ended, the status alone. */
+/** `waiting 3m`, `idle 12s (background)`, `working 40m (hung)`; for an ended session, the status alone. */
 export function statusCell(session: Session): string {
   if (hasEnded(session.status) || session.statusForMs === null) return session.status;
   const notes = [
@@ -17,14 +17,14 @@ export function statusCell(session: Session): string {
   return `${session.status} ${shortAge(session.statusForMs)}${notes.length > 0 ? ` (${notes.join(", ")})` : ""}`;
 }
 
-/** `budget 85 %`, of the limit that is used up first. */
+/** `budget 85 %`, for the limit with the largest used share. */
 function nearLimits({ budget }: Session): string[] {
   const shares = (budget?.limits ?? []).map(({ used, allowed }) => (used ?? 0) / allowed);
   const nearest = Math.max(0, ...shares);
   return nearest < NEAR_LIMIT ? [] : [`budget ${Math.floor(nearest * 100)} %`];
 }
 
-/** What it waits for, in one line: `approval: Bash: make install`. Empty: it waits for nobody. */
+/** The reason it waits, in one line: `approval: Bash: make install`. Empty if it does not wait. */
 export function waitsFor({ attention }: Pick<Session, "attention">, now: number): string {
   if (attention === null) return "";
   const words = {

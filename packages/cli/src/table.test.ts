@@ -32,24 +32,26 @@ function table(sessions: Session[], options: { width?: number; outputs?: boolean
   return sessionTable(sessions, { now: NOW, width: options.width, outputs: options.outputs ?? false }).split("\n");
 }
 
-test("a row says what, how, how long, when last, and where", () => {
+test("a row has name, status, agent, duration, last output, subject and directory", () => {
   expect(table([session()])).toEqual([
     "NAME   STATUS   AGENT  FOR     LAST OUTPUT  ABOUT     DIRECTORY",
     "build  working  shell  1m 05s  4s ago       make all  /home/me/app",
   ]);
 });
 
-test("a row says what the session is about: its objective, else its command, on one line", () => {
+test("a row says what the session is about: its objective, else its first prompt, else its command, on one line", () => {
   const about = (more: Partial<Record<keyof Session, unknown>>, width?: number) =>
     table([session(more)], width === undefined ? {} : { width })[1]?.split(/ {2,}/)[5];
   expect(about({ objective: "fix the login" })).toBe("fix the login");
+  expect(about({ firstPrompt: "add a test", command: ["claude"] })).toBe("add a test");
+  expect(about({ objective: "fix the login", firstPrompt: "add a test" })).toBe("fix the login");
   expect(about({ command: ["/bin/sh", "-c", "make all"] })).toBe("sh -c 'make all'");
   expect(about({ command: ["sh", "-c", "make\nall"] })).toBe("sh -c $'make\\nall'");
   expect(about({ objective: "fix\nthe login" })).not.toContain("\n");
   expect(about({ objective: "fix the login, and then all of the other things" }, 80)).toBe("fix the login, and th…");
 });
 
-test("of an agent it says for how long, what it waits for, and what goes on beside", () => {
+test("a row shows how long an agent has its status, what it waits for, and background work", () => {
   const attention = { for: "approval", text: `Bash: ${"make ".repeat(20)}`, until: null };
   const [head, ...rows] = table([
     session({ status: "waiting", statusForMs: 185_000, attention }),
@@ -66,7 +68,7 @@ test("of an agent it says for how long, what it waits for, and what goes on besi
   ]);
 });
 
-test("in a narrow terminal what it waits for is shortened, and no row is wider than the terminal", () => {
+test("in a narrow terminal the wait is shortened, and no row is wider than the terminal", () => {
   const attention = { for: "approval", text: `Bash: ${"make ".repeat(20)}`, until: null };
   const lines = table([session({ status: "waiting", statusForMs: 185_000, attention }), session({ status: "idle" })], { width: 60 });
   expect(lines).toEqual([
@@ -76,7 +78,7 @@ test("in a narrow terminal what it waits for is shortened, and no row is wider t
   ]);
 });
 
-test("what is not known is a dash, and how it ended is behind the status", () => {
+test("an unknown value is a dash, and the exit follows the status", () => {
   const [, ...rows] = table([
     session({ status: "starting", durationMs: null, lastActivityAt: null, pid: null }),
     session({ status: "failed", exit: { code: 3, signal: null } }),
@@ -115,13 +117,13 @@ test.each([
   expect(widthOf(text)).toBe(width);
 });
 
-test("columns are in line whatever script the names are in", () => {
+test("columns are aligned whatever script the names use", () => {
   const lines = table(["build", "漢字", "🦭-seal", "cafe\u0301", "a-much-longer-name"].map((name) => session({ name })));
   const places = lines.map((line) => widthOf(line.slice(0, line.search(/STATUS|working/))));
   expect(new Set(places).size).toBe(1);
 });
 
-test.each([60, 80, 100, 120, 200])("no line is wider than a terminal of %d cells, except for what cannot be left out", (width) => {
+test.each([60, 80, 100, 120, 200])("no line is wider than a terminal of %d cells, except for required columns", (width) => {
   const lines = table(
     [session({ cwd: `/very/long/${"directory/".repeat(30)}end` }), session({ cwd: `/${"漢字/".repeat(60)}終` }), session()],
     { width, outputs: true },
@@ -131,14 +133,14 @@ test.each([60, 80, 100, 120, 200])("no line is wider than a terminal of %d cells
   expect(lines[1]).toMatch(/….*end$/);
 });
 
-test("the path of the recording is there whole or not at all", () => {
+test("the path of the recording is shown in full or not at all", () => {
   const path = session().outputPath ?? "";
   expect(table([session()], { width: 200, outputs: true })[1]).toContain(path);
   expect(table([session()], { width: 90, outputs: true }).join()).not.toContain("OUTPUT  /home");
   expect(table([session()], { outputs: true })[1]).toContain(path);
 });
 
-test("texts of others cannot draw on the terminal", () => {
+test("text of other programs cannot control the terminal", () => {
   const hostile = "\x1b[2J\x1b]0;title\x07\nnew line\u202e";
   const text = table([session({ name: hostile, agent: hostile, cwd: hostile, outputPath: hostile })], { outputs: true });
   expect(text).toHaveLength(2);
@@ -146,7 +148,7 @@ test("texts of others cannot draw on the terminal", () => {
   expect(text.join("")).not.toMatch(/[\x00-\x1f\x7f-\x9f\u202e]/);
 });
 
-test("the home directory is a tilde, and only that", () => {
+test("only the home directory itself becomes a tilde", () => {
   vi.stubEnv("HOME", "/home/me");
   const [, ...rows] = table(["/home/me", "/home/me/app", "/home/menace"].map((cwd) => session({ cwd })));
   expect(rows.map((row) => row.split(/ {2,}/).at(-1))).toEqual(["~", "~/app", "/home/menace"]);

@@ -1,4 +1,4 @@
-/** Sessions as people see them in a terminal. */
+/** The table of sessions. */
 import { reachedText } from "@holdfast/contract/amounts";
 import type { Session } from "@holdfast/contract/session";
 import { shellWord } from "@holdfast/platform/shell";
@@ -23,19 +23,19 @@ const STATUS_COLOR: Readonly<Record<string, Color>> = {
 export interface TableOptions {
   now: number;
   width: number | undefined;
-  /** Where each keeps what it printed. */
+  /** Shows the path of each recording. */
   outputs?: boolean;
-  /** What stands before the name of each, in a tree. */
+  /** Tree prefix before each name. */
   branches?: ReadonlyMap<string, string> | undefined;
-  /** What each uses of the machine, and its pid and id. */
+  /** Shows each session's resources, pid and id. */
   usage?: boolean;
-  /** Processor time per second of each, measured between two looks; without it, the average since the start. */
+  /** CPU time per second, measured between two reads; without it, the average since the start. */
   load?: ReadonlyMap<string, number>;
 }
 
 /**
- * As wide as the terminal: some columns are shortened (LEAST), and what can best be done without is left out. The path of the recording
- * (`outputs`) is there only when it fits whole, for half a path cannot be copied. Without a width, for a pipe, everything is there.
+ * Fits the terminal: shortens some columns (LEAST) and drops the least important ones. The recording's path (`outputs`) is shown only in full,
+ * because half a path cannot be copied. Without a width, for a pipe, everything is shown.
  */
 export function sessionTable(sessions: readonly Session[], options: TableOptions): string {
   const room = options.width ?? Number.POSITIVE_INFINITY;
@@ -90,15 +90,15 @@ function narrow(column: { head: string; cells: string[]; widths: number[]; width
 
 export const LEAST_PATH = 12;
 
-/** Columns that are shortened, each to no less than this. Spare room goes to the first one first. */
+/** Columns that are shortened, with their minimum widths. Spare width goes to the first one first. */
 const LEAST: Readonly<Record<string, number>> = { "WAITS FOR": 24, ABOUT: 20, DIRECTORY: LEAST_PATH };
 
-/** In the order in which they are left out. */
+/** In the order in which they are dropped. */
 const DISPENSABLE = "OUTPUT PID HOST PROCESSES ATTACHED LAST_OUTPUT RUNS GROUP TOKENS ID FOR DIRECTORY AGENT"
   .split(" ")
   .map((head) => head.replace("_", " "));
 
-/** More of what it waits for, and of what it is about, is in `show`. */
+/** Longer texts are shown by `show`. */
 const MOST_WAITS = 48;
 const MOST_ABOUT = 60;
 const MOST_ABOUT_IN_A_PIPE = 200;
@@ -144,9 +144,11 @@ const COLUMNS: readonly Column[] = [
   { head: "OUTPUT", when: "outputs", cell: ({ outputPath }) => (outputPath === null ? NONE : shortPath(outputPath)) },
 ];
 
-/** The objective, which is the first line of the prompt where nobody gave one; otherwise the command. */
-function aboutText({ objective, command }: Session): string {
-  if (objective) return plain(objective);
+/** The objective, else the first prompt, else the command. */
+export function aboutText({ objective, firstPrompt, command }: Session): string {
+  // Absent in a daemon of an older version.
+  const about = objective || firstPrompt;
+  if (about) return plain(about);
   const [program = "", ...args] = command;
   return plain([program.slice(program.lastIndexOf("/") + 1), ...args].map(shellWord).join(" ")) || NONE;
 }
@@ -190,7 +192,7 @@ export function cut(text: string, most: number): string {
   return `${kept}…`;
 }
 
-/** The end of a path says more than its beginning. */
+/** Keeps the end of a path, which says more than its beginning. */
 export function shortened(text: string, room: number): string {
   if (widthOf(text) <= room) return text;
   let kept = "";

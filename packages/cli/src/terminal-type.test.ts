@@ -14,7 +14,7 @@ function terminfo(...entries: string[]): string {
   return directory;
 }
 
-test("a terminal that is described here keeps its name, whichever way the folders are named", () => {
+test("a known terminal keeps its name, in either layout of the terminfo directories", () => {
   expect(usableTerm({ TERM: "xterm-kitty" }, [terminfo("x/xterm-kitty")])).toBe("xterm-kitty");
   expect(usableTerm({ TERM: "xterm-kitty" }, [terminfo("78/xterm-kitty")])).toBe("xterm-kitty");
   expect(usableTerm({ TERM: "foot", TERMINFO: terminfo("f/foot") }, [terminfo("x/xterm")])).toBe("foot");
@@ -22,11 +22,11 @@ test("a terminal that is described here keeps its name, whichever way the folder
   expect(usableTerm({ TERM: "foot", HOME: terminfo(".terminfo/f/foot") }, [])).toBe("foot");
 });
 
-test("one that nobody here has heard of, and none, become a common one", () => {
+test("an unknown or missing terminal name becomes a common one", () => {
   expect(usableTerm({ TERM: "xterm-ghostty" }, [terminfo("x/xterm")])).toBe("xterm-256color");
   expect(usableTerm({}, [terminfo("x/xterm")])).toBe("xterm-256color");
 });
 
-test("where there are no descriptions at all the name stays", () => {
+test("without any terminfo entries the name stays", () => {
   expect(usableTerm({ TERM: "xterm-ghostty" }, ["/nowhere"])).toBe("xterm-ghostty");
 });

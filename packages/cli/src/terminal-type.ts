@@ -5,12 +5,12 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const STANDARD = ["/etc/terminfo", "/lib/terminfo", "/usr/share/terminfo", "/usr/lib/terminfo", "/usr/local/share/terminfo"];
 
-/** What every terminal of today understands enough of. */
+/** Understood well enough by every current terminal. */
 const COMMON = "xterm-256color";
 
 /**
- * TERM as tmux can use it. New terminals (xterm-ghostty, xterm-kitty, …) name themselves by a description that other machines do not
- * have; there tmux would refuse to draw anything at all.
+ * TERM as tmux can use it. New terminals (xterm-ghostty, xterm-kitty, …) name a description that other machines lack; tmux would then refuse to
+ * draw.
  */
 export function usableTerm(env: Environment, standard: readonly string[] = STANDARD): string {
   const term = env.TERM;
@@ -20,6 +20,6 @@ export function usableTerm(env: Environment, standard: readonly string[] = STAND
   const described = directories.some((directory) =>
     [term.charAt(0), term.charCodeAt(0).toString(16)].some((folder) => existsSync(join(directory, folder, term))),
   );
-  // Where there are no descriptions in the usual places, they are somewhere else: it is not for us to say.
+  // Without descriptions in the usual places, they are elsewhere, so keep TERM.
   return described || directories.length === 0 ? term : COMMON;
 }

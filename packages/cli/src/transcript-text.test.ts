@@ -38,7 +38,7 @@ const usage: EntryDraft = {
   context: { used: 9, size: 10 },
 };
 
-test("a turn reads as it was: who said what, the tools, the answer in one piece", () => {
+test("a turn is printed with the speaker, the tools and the joined answer", () => {
   const turn: EntryDraft[] = [
     user("first\nsecond"),
     { type: "thought", text: "hm" },
@@ -50,21 +50,21 @@ test("a turn reads as it was: who said what, the tools, the answer in one piece"
   );
 });
 
-test("who is known by a name is called by it", () => {
+test("a principal with a known name is shown by it", () => {
   const text = new TranscriptText({ name: "api", color: false, all: false, nameOf: (who) => (who === "user:ann" ? "boss" : undefined) });
   expect(text.of(entry(user("go on")))).toBe("\nboss (user:ann) · 2026-11-15 12:34:56\n> go on\n\n");
   const answered: EntryDraft = { type: "approval_answered", ask: "1", option: "a", allowed: true, by: "user:ann" as never };
   expect(text.of(entry(answered))).toBe("? allowed by boss (user:ann)\n");
 });
 
-test("with all of it, thoughts, what tools said and tokens are there too, each on lines of its own", () => {
+test("with all, thoughts, tool output and tokens are printed on their own lines", () => {
   const drafts: EntryDraft[] = [{ type: "thought", text: "hm" }, { type: "text", text: "So." }, started, output, usage];
   expect(print(drafts, { color: false, all: true })).toBe(
     "hm\nSo.\n◦ Read a\n    one\n        two\n    changed /a\n— 5 tokens in, ? out, context 9 of 10\n",
   );
 });
 
-describe("also read", () => {
+describe("other entries", () => {
   test.each<[EntryDraft, string]>([
     [user("more", true), "\nuser:ann (into the turn) · 2026-11-15 12:34:56\n> more\n\n"],
     [{ type: "tool_completed", call: "unknown", ok: false }, "✗ a tool\n"],
@@ -95,7 +95,7 @@ describe("also read", () => {
   });
 });
 
-test("everything an agent says is inert, and colours are only ours", () => {
+test("an agent's text is inert, and only Holdfast's own colours are printed", () => {
   const evil = "\x1b]0;owned\x07\x1b[2Jplain";
   const drafts: EntryDraft[] = [
     { type: "text", text: evil },

@@ -1,29 +1,29 @@
-/** A transcript for people to read, entry by entry: pieces of one text follow each other without a break. Everything an agent says is inert. */
+/** A transcript as text, entry by entry; pieces of one text follow each other without a break. All agent text is made inert. */
 import { describeAsk } from "@holdfast/contract/described";
 import type { Entry } from "@holdfast/contract/transcript";
 import { plain } from "./plain.ts";
 
 export interface Shown {
   color: boolean;
-  /** With thoughts and what tools said. */
+  /** Includes thoughts and tool output. */
   all: boolean;
-  /** Of the session, as whoever reads it calls it. */
+  /** The session's name as the reader knows it. */
   name: string;
-  /** Of another session. */
+  /** Name of another session. */
   nameOf?(principal: string): string | undefined;
 }
 
 export class TranscriptText {
   readonly #shown: Shown;
   readonly #titles = new Map<string, string>();
-  /** What the last piece was of, while its line is open. */
+  /** The kind of the last piece, while its line is open. */
   #open: "text" | "thought" | null = null;
 
   constructor(shown: Shown) {
     this.#shown = shown;
   }
 
-  /** What is to be printed for it; it may end in the middle of a line. */
+  /** Text to print for the entry; may end in the middle of a line. */
   of(entry: Entry): string {
     if (entry.type === "text") return this.#piece("text", entry.text);
     if (entry.type === "thought") return this.#shown.all ? this.#piece("thought", entry.text) : "";
@@ -31,7 +31,7 @@ export class TranscriptText {
     return lines.length === 0 ? "" : `${this.end()}${lines.join("\n")}\n`;
   }
 
-  /** Ends a line that is open. */
+  /** Ends an open line. */
   end(): string {
     const isOpen = this.#open !== null;
     this.#open = null;

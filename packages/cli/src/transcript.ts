@@ -1,4 +1,4 @@
-/** Prints a transcript piece by piece, then what comes. */
+/** Prints a transcript piece by piece, then new entries. */
 import type { PlacedEntry } from "@holdfast/contract/conversation-endpoints";
 import type { Context } from "./command.ts";
 import { followEntries } from "./follow-entries.ts";
@@ -10,7 +10,7 @@ export interface Wanted {
   follow: boolean;
   page: number | undefined;
   turns: number | undefined;
-  /** Undefined: as JSON, an entry a line. */
+  /** Undefined for JSON, one entry per line. */
   text: TranscriptText | undefined;
   names: SessionNames;
 }

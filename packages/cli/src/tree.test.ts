@@ -11,16 +11,16 @@ const drawn = (sessions: ReturnType<typeof one>[]) => {
   return ordered.map(({ id }) => `${branches.get(id)}${id}`);
 };
 
-test("each session stands under the one that started it, in the order in which they began", () => {
+test("each session is listed below its parent, in the order in which they started", () => {
   expect(drawn(family)).toEqual(["b", "a", "├─ c", "│  └─ f", "└─ d", "   └─ e"]);
 });
 
-test("what was started by a session that is not shown is a root", () => {
+test("a session whose parent is not shown is a root", () => {
   expect(drawn([one("c", "a"), one("f", "c")])).toEqual(["c", "└─ f"]);
   expect(drawn([])).toEqual([]);
 });
 
-test("those that are wanted come with what they descend from; those that are named, with what descends from them", () => {
+test("selected sessions come with their ancestors, named sessions with their descendants", () => {
   const ids = (wanted: string[], named: boolean) =>
     branchesOf(family, new Set(wanted), { named })
       .map(({ id }) => id)

@@ -1,16 +1,16 @@
-/** Sessions under those that started them. */
+/** Sessions below their parents. */
 import type { Session } from "@holdfast/contract/session";
 
 type Node = Pick<Session, "id" | "parent">;
 
 export interface Tree<S extends Node> {
-  /** Each after its parent. */
+  /** Each session follows its parent. */
   sessions: S[];
-  /** What stands before the name of each. */
+  /** Prefix before each name. */
   branches: Map<string, string>;
 }
 
-/** Of each parent its children in the order given; what has no parent among them is a root. */
+/** Children keep the given order. A session without a parent in the list is a root. */
 export function inTree<S extends Node>(sessions: readonly S[]): Tree<S> {
   const known = new Set(sessions.map(({ id }) => id));
   const below = Map.groupBy(sessions, ({ parent }) => (parent !== null && known.has(parent) ? parent : null));
@@ -27,7 +27,7 @@ export function inTree<S extends Node>(sessions: readonly S[]): Tree<S> {
   return tree;
 }
 
-/** Those that were asked for, in a tree that is whole: with what each descends from, and, of those that were named, with what descends from them. */
+/** Selects the wanted sessions with their ancestors, or, if named, with their descendants. */
 export function branchesOf<S extends Node>(all: readonly S[], wanted: ReadonlySet<string>, { named }: { named: boolean }): S[] {
   const byId = new Map(all.map((session) => [session.id as string, session]));
   const kept = new Set<string>();

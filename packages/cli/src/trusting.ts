@@ -1,4 +1,4 @@
-/** Asks whether a project may have its commands run and its files copied. Without a terminal, and without `--trust`, nobody agrees. */
+/** Asks whether a project may run its commands and copy its files. Without a terminal and without `--trust` the answer is no. */
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { ProjectActions } from "@holdfast/contract/trust";
 import { visible } from "@holdfast/contract/visible";
@@ -10,7 +10,7 @@ export const TRUST_FLAG: Flag = {
   summary: "trust the setup command and copied files of the project's .holdfast/config.toml without asking",
 };
 
-/** Does `work` again once what it needs is trusted. What was shown is what is trusted: by its hash. */
+/** Repeats `work` once the project is trusted. Trust applies to the hash of the shown actions. */
 export async function trusting<T>(context: Context, work: () => Promise<T>): Promise<T> {
   for (const asked = new Set<string>(); ; ) {
     try {
@@ -24,7 +24,7 @@ export async function trusting<T>(context: Context, work: () => Promise<T>): Pro
   }
 }
 
-/** Before several are started: they must not each ask. */
+/** Asks once before several sessions start, so that they do not each ask. */
 export function trustFirst(context: Context, cwd: string): Promise<void> {
   return trusting(context, async () => {
     const { actions, trusted } = await context.client.call("inspectProject", { query: { cwd } });
@@ -50,7 +50,7 @@ async function isAgreed(context: Context, actions: ProjectActions): Promise<bool
   return isTold || isYes("Trust this project? [y/N] ");
 }
 
-/** Everything that would be done, in whole. */
+/** All actions in full. */
 export function actionLines({ file, setup, copy }: Pick<ProjectActions, "setup" | "copy"> & { file: string }): string[] {
   return [
     `${visible(file)} wants Holdfast, for each new workspace,`,

@@ -1,10 +1,10 @@
-/** What became of what was typed, in words. A terminal holds this much for a program that does not read. */
+/** The result of typing, as text. A terminal buffers this much for a program that does not read. */
 import { plain } from "./plain.ts";
 import { formatBytes } from "./table.ts";
 
 const HELD_BY_TERMINAL = 4096;
 
-/** `done`: `5 bytes typed into demo`. `waiting` is null where the host does not know. */
+/** `done`: `5 bytes typed into demo`. `waiting` is null if the host does not know. */
 export function typedLines({ done, name, bytes, waiting }: { done: string; name: string; bytes: number; waiting: number | null }): string {
   if (waiting === null && bytes > HELD_BY_TERMINAL)
     return `${formatBytes(bytes)} passed to tmux, which types them as fast as ${plain(name)} reads\n`;

@@ -2,7 +2,7 @@ import { HoldfastError } from "@holdfast/contract/errors";
 import { isSimilar } from "@holdfast/platform/edit-distance";
 import { COMMANDS } from "./registry.ts";
 
-/** What other programs call them. */
+/** Names that other programs use. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   list: "ls",
   ps: "ls",

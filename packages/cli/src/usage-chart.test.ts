@@ -37,7 +37,7 @@ function report(rows: UsageRow[], more: Partial<UsageReport> = {}): UsageReport 
   return { by: "day", since: null, rows, total, unpriced: [], ...more };
 }
 
-test("in a pipe there are numbers under their heads, a total, and no bars", () => {
+test("a pipe gets numbers with headings and a total, and no bars", () => {
   const rows = [row("2026-11-14"), row("2026-11-15", { input: 200_000, cost: 0.5, cacheRead: 5000 })];
   expect(usageChart(report(rows), undefined)).toBe(
     [
@@ -49,7 +49,7 @@ test("in a pipe there are numbers under their heads, a total, and no bars", () =
   );
 });
 
-test("on a terminal the bars are as long as the costs, and no line is wider than it", () => {
+test("bars on a terminal are proportional to the cost, and no line is too wide", () => {
   const rows = [row("a", { cost: 4 }), row("b", { cost: 2 }), row("c", { cost: 0.001 }), row("d", { cost: 0 })];
   const lines = usageChart(report(rows, { by: "agent" }), 60).split("\n");
   const bars = lines.map((line) => /[▏▎▍▌▋▊▉█]+$/.exec(line)?.[0] ?? "");
@@ -58,14 +58,14 @@ test("on a terminal the bars are as long as the costs, and no line is wider than
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(60);
 });
 
-test("where no cost is known the bars are of tokens; a narrow terminal has none", () => {
+test("without costs the bars show tokens, and a narrow terminal has no bars", () => {
   const rows = [row("a", { cost: null, unknownCosts: 1, estimated: false }), row("b", { cost: null, unknownCosts: 1, input: 450 })];
   const bars = usageChart(report(rows, { by: "model" }), 80).split("\n");
   expect(bars[1]).toMatch(/█{20,}$/);
   expect(usageChart(report(rows, { by: "model" }), 40)).not.toMatch(/█/);
 });
 
-test("what is not known is told below: turns of unknown cost, tokens, and models without a price", () => {
+test("unknown costs, unknown tokens and models without a price are listed below", () => {
   const text = usageChart(
     report([row("a", { cost: 1.2, unknownCosts: 3, unknownTokens: 2, turns: 9 })], { unpriced: ["new", null] }),
     undefined,
@@ -85,13 +85,13 @@ test.each<[UsageBy, string | null, string]>([
   expect(usageChart(report([row(key)], { by }), undefined).split("\n")[1]).toMatch(new RegExp(`^${label} `));
 });
 
-test("a label is printable, and on a terminal not endless", () => {
+test("a label is printable, and shortened on a terminal", () => {
   const text = usageChart(report([row("id", { label: `\x1b[31m${"x".repeat(50)}` })], { by: "session" }), 120);
   expect(text).not.toContain("\x1b[31m");
   expect(text).toMatch(/x{10,31}…/);
 });
 
-test("without groups, or without anything, it says so", () => {
+test("usage without groups, or without any rows, is reported", () => {
   expect(usageChart(report([row(null)], { by: "group" }), 80)).toBe("No usage in groups. In all: 1k in, 100 out; $1.00.");
   expect(usageChart(report([], { by: "group" }), 80)).toBe("No usage in groups.");
   expect(usageChart(report([row("g1")], { by: "group" }), 80)).toContain("GROUP");

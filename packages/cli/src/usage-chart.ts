@@ -1,4 +1,4 @@
-/** What was used, as a table with bars. */
+/** Usage as a table with bars. */
 import type { UsageBy } from "@holdfast/contract/status";
 import type { Sums, UsageReport, UsageRow } from "@holdfast/contract/usage";
 import { color } from "./color.ts";
@@ -8,7 +8,7 @@ import { cut, widthOf } from "./table.ts";
 
 const HEADS: Record<UsageBy, string> = { day: "DAY", agent: "AGENT", model: "MODEL", session: "SESSION", group: "GROUP", turn: "TURN" };
 
-/** Room for a name; longer ones are cut on a terminal. */
+/** Widest name; longer ones are cut on a terminal. */
 const LONGEST_LABEL = 32;
 const LEAST_BAR = 8;
 const LONGEST_BAR = 48;
@@ -63,13 +63,13 @@ function labelOf({ key, label }: UsageRow, by: UsageBy): string {
 
 const EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
-/** By what it cost, where that is known of any; else by tokens. */
+/** By cost if any cost is known, otherwise by tokens. */
 function barsOf({ rows, total }: UsageReport, room: number): (row: UsageRow | undefined) => string {
   const size = (row: UsageRow | undefined) => (row === undefined ? 0 : total.cost ? (row.cost ?? 0) : tokensOf(row));
   const largest = Math.max(...rows.map(size));
   return (row) => {
     const eighths = largest === 0 ? 0 : Math.round((size(row) / largest) * room * 8);
-    // What is there at all is to be seen.
+    // A value above zero is always visible.
     const drawn = size(row) > 0 ? Math.max(1, eighths) : 0;
     return `  ${color("cyan", "█".repeat(Math.floor(drawn / 8)) + (EIGHTHS[drawn % 8] ?? ""))}`;
   };

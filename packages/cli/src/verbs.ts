@@ -1,11 +1,11 @@
-/** Commands of commands: `workspace merge fix-login`. */
+/** Commands with verbs: `workspace merge fix-login`. */
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "./command.ts";
 
-/** The command that is meant, and what is left of the line for it. Help is about the whole where no verb is said. */
+/** The chosen verb, and its arguments. Without a verb, help is about the whole command. */
 export async function chooseVerb(command: Command, argv: readonly string[]): Promise<{ command: Command; argv: readonly string[] }> {
   const verbs = command.verbs ?? {};
-  // Wherever `--json` is, it is for the verb.
+  // `--json` before the verb belongs to the verb.
   const at = argv.findIndex((each) => each !== "--json");
   const word = argv[at];
   const asksForHelp = word === undefined || word.startsWith("-") ? argv.some((each) => each === "--help" || each === "-h") : false;

@@ -2,22 +2,21 @@ import type { Digest } from "@holdfast/contract/digest";
 import type { Context } from "./command.ts";
 
 /**
- * A person has looked at an ended session: from now on it may be pruned. What a script or an agent reads is no look, and a
- * pager is: one of the streams is a terminal then. Only a comfort for later: that it could not be told must not
- * fail a command that has shown what was asked for.
+ * Records that a person has viewed an ended session, which may then be pruned. Scripts and agents do not count; a pager does, because one of the
+ * streams is a terminal then. A failure is ignored: it must not fail a command that has shown its output.
  */
 export async function tellViewed(context: Context, ref: string): Promise<void> {
   if (!isPerson()) return;
   await context.client.call("viewSession", { params: { ref }, body: {} }).catch(() => {});
 }
 
-/** A person has seen a session, as it is now or as a digest told it: the next digest goes on from there. */
+/** Records that a person has seen a session, now or through a digest. The next digest continues from there. */
 export async function tellLooked(context: Context, ref: string, seen: { upTo?: number; head?: string | null } = {}): Promise<void> {
   if (context.json || !isPerson()) return;
   await context.client.call("lookAtSession", { params: { ref }, body: seen }).catch(() => {});
 }
 
-/** What is new to a person. Nobody is kept from a session because that cannot be told. */
+/** News for a person. A failure is ignored, so that it never blocks a session. */
 export async function newsOf(context: Context, ref: string): Promise<Digest | undefined> {
   if (!isPerson()) return undefined;
   return context.client.call("getDigest", { params: { ref }, query: { brief: true } }).catch(() => undefined);

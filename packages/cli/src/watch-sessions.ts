@@ -1,4 +1,4 @@
-/** `ls --watch`: a snapshot, then a new one after each event. A daemon that is replaced or killed is found again. */
+/** `ls --watch`: a snapshot, then a new one after each event. Continues when the daemon is replaced or killed. */
 import type { Session } from "@holdfast/contract/session";
 import { Patience } from "@holdfast/sdk/patience";
 import type { Context } from "./command.ts";
@@ -30,7 +30,7 @@ export async function watchSessions(context: Context, query: Query): Promise<num
   return 0;
 }
 
-/** The whole screen, and keys that are not echoed: q and Ctrl+C quit, Ctrl+Z suspends. */
+/** Takes the whole screen, with keys not echoed: q and Ctrl+C quit, Ctrl+Z suspends. */
 function takeTerminal(quit: () => void): Disposable {
   const { stdin, stdout } = process;
   const enter = () => {
@@ -73,7 +73,7 @@ async function followOnce(context: Context, how: { query: Query; signal: AbortSi
     return cursor;
   };
   const after = await draw();
-  // One that waits for a connection is enough.
+  // One pending drawing is enough while reconnecting.
   let isDrawing = false;
   const refresh = async () => {
     if (isDrawing) return;
@@ -91,13 +91,14 @@ async function followOnce(context: Context, how: { query: Query; signal: AbortSi
   }
 }
 
-async function listed({ client, flags, json }: Context, query: Query) {
-  if (flags.has("tree")) return listTree(client, query);
+async function listed(context: Context, query: Query) {
+  const { client, flags, json } = context;
+  if (flags.has("tree")) return listTree(context, query);
   const { sessions, ...list } = await client.call("listSessions", { query });
   return { ...list, sessions: json ? sessions : inOrder(sessions), branches: undefined };
 }
 
-/** Processor time per second between two looks. */
+/** CPU time per second between two reads. */
 class Meter {
   #last = new Map<string, { at: number; cpuMs: number }>();
 
@@ -120,7 +121,7 @@ function frame(sessions: readonly Session[], options: Omit<TableOptions, "width"
   const lines = table(sessions, { ...options, width: process.stdout.columns })
     .split("\n")
     .slice(0, (process.stdout.rows ?? 24) - 3);
-  // What is said beside it, that the connection is lost say, has the line below.
+  // The line below is for other messages, such as a lost connection.
   return `\x1b[H${lines.map((line) => `${line}\x1b[K\n`).join("")}\x1b[K\nq quits\x1b[K\n\x1b[J`;
 }
 

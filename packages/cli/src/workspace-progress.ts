@@ -1,4 +1,4 @@
-/** What goes on while a workspace is made: a checkout or a set-up may take minutes, and silence looks like a hang. */
+/** Progress while a workspace is created: a checkout or setup may take minutes, and silence looks like a hang. */
 import type { AnyEvent } from "@holdfast/contract/events";
 import type { Context } from "./command.ts";
 import { plain } from "./plain.ts";
@@ -7,7 +7,7 @@ import { trusting } from "./trusting.ts";
 const FIRST_WORD_MS = 1000;
 const STILL_MS = 10_000;
 
-/** Asks for trust where the project needs it. Says nothing to a pipe or a script, but what an interruption does not do. */
+/** Asks for trust if the project needs it. Prints nothing to a pipe or a script, except what happens after an interruption. */
 export function withProgress<T>(context: Context, work: () => Promise<T>, begins = "creating the worktree"): Promise<T> {
   return trusting(context, () => shown(context, work, begins));
 }
@@ -21,7 +21,7 @@ async function shown<T>(context: Context, work: () => Promise<T>, begins: string
   }
 }
 
-/** The daemon does what it was asked for, whoever waits for it. */
+/** The daemon continues the work after the command ends. */
 function interrupted(): void {
   process.stderr.write("holdfast: the setup continues in the background, and then the session starts\n");
   process.stderr.write("  check it: holdfast workspace; cancel and remove it: holdfast workspace rm NAME --force\n");
@@ -58,6 +58,6 @@ async function follow(context: Context, signal: AbortSignal, tell: (event: AnyEv
     const query = { after: `${epoch}:${seq}`, type: ["workspace.setup_started"] };
     for await (const event of client.events({ query }, signal)) tell(event);
   } catch {
-    // Only words for whoever waits.
+    // Progress is optional.
   }
 }

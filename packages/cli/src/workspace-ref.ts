@@ -1,7 +1,7 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Context } from "./command.ts";
 
-/** The one that is named, else the one that this directory is in. */
+/** The named workspace, or else the one of this directory. */
 export function workspaceRef(context: Context, verb: string): string {
   const [ref, ...more] = context.args;
   if (more.length > 0)

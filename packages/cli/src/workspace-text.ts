@@ -1,4 +1,4 @@
-/** Workspaces as people read them. */
+/** Workspaces as text. */
 import type { Losses, Workspace } from "@holdfast/contract/workspace";
 import type { Pushed } from "@holdfast/contract/workspace-end";
 import { counted } from "@holdfast/platform/units";
@@ -24,7 +24,7 @@ const COLUMNS: readonly { head: string; cell(workspace: Workspace): string; when
   { head: "CONFLICTS", cell: conflictCell, when: (workspace) => conflictCell(workspace) !== "" },
 ];
 
-/** `2 ahead, 3 changes`; what was removed or merged says so first. */
+/** `2 ahead, 3 changes`; removed and merged ones say so first. */
 export function stateText(workspace: Workspace): string {
   const { removedAt, mergedAt, setup, changes, ahead, behind, kind } = workspace;
   if (removedAt !== null) return "removed";
@@ -53,7 +53,7 @@ function filesInShort(files: readonly string[]): string {
 /** A longer path would push the rest of the line out of sight. */
 const MOST_LETTERS = 40;
 
-/** All of one, line by line. */
+/** All details of a workspace, line by line. */
 export function workspaceText(workspace: Workspace): string {
   const { conflicts, baseConflicts, base, setup } = workspace;
   const lines: (readonly [string, string] | undefined)[] = [
@@ -92,7 +92,7 @@ function fileList(files: readonly string[]): string {
   return `${files.slice(0, MOST_FILES).map(plain).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-/** What removing one would lose, one on a line. */
+/** Losses of removing a workspace, one per line. */
 export function lossLines({ files, commits, sessions }: Losses): string[] {
   return [...files, ...commits, ...sessions.map((name) => `session ${name}`)].map((line) => `  ${plain(line)}`);
 }

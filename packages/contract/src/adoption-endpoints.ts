@@ -1,6 +1,7 @@
 /** Endpoints that find agents outside Holdfast and adopt them. */
 import * as z from "zod/mini";
 import type { Endpoint } from "./endpoint.ts";
+import { CONVERSATION_ID } from "./ids.ts";
 import { ROUTES } from "./routes.ts";
 import { Session } from "./session.ts";
 
@@ -29,7 +30,7 @@ export const AdoptRequest = z.object({
   role: z.optional(word),
   objective: z.optional(word),
   /** The agent's own id of its conversation, if known. */
-  conversation: z.optional(z.string().check(z.regex(/^\w[\w.-]{0,199}$/, "a conversation id has letters, digits, dots and dashes"))),
+  conversation: z.optional(z.string().check(z.regex(CONVERSATION_ID, "a conversation id has letters, digits, dots and dashes"))),
   /** When the agent ends, start the next run with its conversation. */
   resumeWhenEnded: z._default(z.boolean(), false),
 });

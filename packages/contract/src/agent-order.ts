@@ -88,6 +88,8 @@ export const ModelOrder = z.object({
   tools: z.nullable(z.array(z.string())),
   /** Tools of the agent's role; the agent has those that are in both lists. */
   roleTools: z._default(z.nullable(z.array(z.string())), null),
+  /** Names that the role excludes. */
+  roleDenied: z._default(z.array(z.string()), []),
   /** Maximum number of requests to the model in one turn. */
   maxSteps: z._default(positive, 50),
   mode: z._default(z.enum(MODEL_MODES), "ask"),

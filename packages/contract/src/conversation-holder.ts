@@ -89,4 +89,6 @@ export interface ConversationOrder {
   mode: string | null;
   model: string | null;
   mcpServers: { name: string; command: readonly string[]; env: Readonly<Record<string, string>> }[];
+  /** `_meta` of the requests that open the conversation. */
+  meta?: Readonly<Record<string, unknown>> | undefined;
 }

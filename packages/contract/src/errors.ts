@@ -182,7 +182,7 @@ export const ERRORS = {
   tournament_not_found: { http: 404, exit: 3, what: "No tournament and no entry has that name or id." },
   tournament_kept: { http: 409, exit: 6, what: "Another entry of the tournament was already kept." },
   task_file_invalid: { http: 400, exit: 2, what: "The task file is not valid. The message says where and what was expected." },
-  task_item_gone: { http: 409, exit: 35, what: "A finished item is no longer in the task file, so its box was not ticked." },
+  task_item_gone: { http: 409, exit: 35, what: "A finished item is no longer in the task file, so its box was not checked off." },
   task_failed: {
     http: 409,
     exit: 35,

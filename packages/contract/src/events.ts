@@ -170,6 +170,8 @@ export const EVENTS = {
   }),
   /** The agent's own files show more turns of a conversation than were seen: `turns` in total, of which `missed` were not seen. */
   "session.turns_counted": z.object({ run: RunNumber, conversation: z.string(), turns: z.int(), missed: z.int() }),
+  /** The agent reported its first prompt, which no message brought. Only for a session without an objective. */
+  "session.first_prompted": z.object({ run: RunNumber, text: z.string() }),
   /** The agent reported its progress. */
   "session.progress_reported": z.object({ text: z.string(), done: z.nullable(z.number()), total: z.nullable(z.number()) }),
   /** The agent reported its current conversation. `begun`: the agent was given the id for a new conversation, which is empty. */

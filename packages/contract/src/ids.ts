@@ -25,6 +25,9 @@ export const TournamentId = z
   .brand<"TournamentId">();
 export type TournamentId = z.infer<typeof TournamentId>;
 
+/** An agent's own id of a conversation. It becomes part of paths and patterns, and agents report it themselves. */
+export const CONVERSATION_ID = /^\w[\w.-]{0,199}$/;
+
 /** Number of a run within its session, from 1. */
 export const RunNumber = z.int().check(z.positive());
 

@@ -162,7 +162,8 @@ export const MESSAGE_EVENTS = {
   "message.read": z.object({ id: z.string(), read: z.optional(z.string()) }),
   /** The recipient answered with another message. */
   "message.answered": z.object({ id: z.string(), by: z.string(), reply: z.string() }),
-  "message.injected": z.object({ id: z.string(), run: RunNumber, via: z.string() }),
+  /** `working`: the agent took it during a turn that began before; may follow later, when the agent reports it. */
+  "message.injected": z.object({ id: z.string(), run: RunNumber, via: z.string(), working: z.optional(z.boolean()) }),
   /** The agent has the message; nothing more will be known about it. */
   "message.settled": z.object({ id: z.string(), why: z.string() }),
   /** `turn`: the agent's own id of the turn, if it reports one. */

@@ -1,27 +1,24 @@
 import * as z from "zod/mini";
 import { PlacedEntry } from "./conversation-endpoints.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { DaemonStatus, ENDPOINTS, SessionList, StopReply } from "./endpoints.ts";
+import { ENDPOINTS } from "./endpoints.ts";
 import { ERRORS, type ErrorCode } from "./errors.ts";
 import { AnyEvent } from "./events.ts";
-import { bodyLimitOf } from "./limits.ts";
-import { Exit, Session } from "./session.ts";
-import { SpawnRequest } from "./spawn-request.ts";
-import { AttachPlan } from "./terminal-endpoints.ts";
+import * as contract from "./index.ts";
+import { BODY_LIMIT, bodyLimitOf } from "./limits.ts";
 import { VERSION } from "./version.ts";
 
 type Json = Record<string, unknown>;
-
-/** Schemas with a name of their own; the others are written out where they are used. */
-const NAMED = { Session, Exit, Event: AnyEvent, DaemonStatus, SessionList, SpawnRequest, AttachPlan, StopReply };
+type Direction = "input" | "output";
 
 /** The contract as an OpenAPI 3.1 document: openapi.json, which is committed and checked for drift. */
 export function openapi(endpoints: Record<string, Endpoint> = ENDPOINTS): Json {
   const schemas = new Schemas();
+  const responses: Record<string, Json> = {};
   const paths: Record<string, Json> = {};
   for (const [name, endpoint] of Object.entries(endpoints)) {
     const path = endpoint.path.replace(/:(\w+)/g, "{$1}");
-    paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operation(name, endpoint, schemas) };
+    paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operation(name, endpoint, { schemas, responses }) };
   }
   return {
     openapi: "3.1.0",
@@ -34,21 +31,31 @@ export function openapi(endpoints: Record<string, Endpoint> = ENDPOINTS): Json {
     servers: [{ url: "http://holdfast" }],
     security: [{ token: [] }],
     paths,
-    components: { securitySchemes: { token: { type: "http", scheme: "bearer" } }, schemas: schemas.components() },
+    components: {
+      securitySchemes: { token: { type: "http", scheme: "bearer" } },
+      responses: sorted({ ...responses, Default: failure([...EVERYWHERE]) }),
+      schemas: sorted({ ...schemas.used, Error: errorSchema() }),
+    },
   };
 }
 
-function operation(name: string, endpoint: Endpoint, schemas: Schemas): Json {
+/** The parts that operations share. */
+interface Shared {
+  schemas: Schemas;
+  responses: Record<string, Json>;
+}
+
+function operation(name: string, endpoint: Endpoint, { schemas, responses }: Shared): Json {
   const parameters = [...pathParameters(endpoint), ...queryParameters(endpoint, schemas)];
   return {
     operationId: name,
     summary: endpoint.summary,
     "x-scope": endpoint.scope,
-    "x-session-reach": endpoint.reach ?? "none",
-    "x-body-limit": bodyLimitOf(endpoint),
+    ...(endpoint.reach ? { "x-session-reach": endpoint.reach } : {}),
+    ...(bodyLimitOf(endpoint) === BODY_LIMIT ? {} : { "x-body-limit": bodyLimitOf(endpoint) }),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(endpoint.body ? { requestBody: { required: true, content: json(schemas.of(endpoint.body, "input")) } } : {}),
-    responses: { 200: reply(endpoint, schemas), ...failures(endpoint) },
+    responses: { 200: reply(endpoint, schemas), ...failures(endpoint, responses), default: DEFAULT },
   };
 }
 
@@ -58,7 +65,7 @@ function pathParameters({ path }: Endpoint): Json[] {
 
 function queryParameters({ query }: Endpoint, schemas: Schemas): Json[] {
   if (query === undefined) return [];
-  const { properties = {}, required = [] } = schemas.of(query, "input") as { properties?: Record<string, Json>; required?: string[] };
+  const { properties = {}, required = [] } = schemas.whole(query, "input") as { properties?: Record<string, Json>; required?: string[] };
   return Object.entries(properties).map(([name, schema]) => ({ name, in: "query", required: required.includes(name), schema }));
 }
 
@@ -90,14 +97,20 @@ const EVERYWHERE = [
   "daemon_busy",
 ] as const satisfies ErrorCode[];
 
-function failures({ errors, method }: Endpoint): Record<string, Json> {
-  const byStatus = new Map<number, Set<ErrorCode>>();
+const DEFAULT = { $ref: "#/components/responses/Default" };
+
+/** The endpoint's own errors by status. A status that it does not list can come from any endpoint. */
+function failures({ errors, method }: Endpoint, responses: Record<string, Json>): Record<string, Json> {
   const writing = method === "GET" ? [] : (["disk_full", "home_read_only"] as const);
-  for (const code of [...errors, ...writing, ...EVERYWHERE]) {
-    const status = ERRORS[code].http;
-    byStatus.set(status, (byStatus.get(status) ?? new Set()).add(code));
-  }
-  return Object.fromEntries([...byStatus].sort(([a], [b]) => a - b).map(([status, codes]) => [status, failure([...codes].sort())]));
+  const own = new Set<ErrorCode>([...errors, ...writing]);
+  const statuses = [...new Set([...own].map((code) => ERRORS[code].http))].sort((a, b) => a - b);
+  const named = (status: number) => {
+    const codes = [...new Set([...own, ...EVERYWHERE])].filter((code) => ERRORS[code].http === status).sort();
+    const name = codes.join(".");
+    responses[name] ??= failure(codes);
+    return [status, { $ref: `#/components/responses/${name}` }];
+  };
+  return Object.fromEntries(statuses.map(named));
 }
 
 function failure(codes: ErrorCode[]): Json {
@@ -109,42 +122,63 @@ function json(schema: Json): Json {
   return { "application/json": { schema } };
 }
 
+/** Every exported schema is a component under its own name; the others are written out where they are used. */
 class Schemas {
-  readonly #names = z.registry<{ id: string }>();
-  readonly #used: Record<string, unknown> = {};
+  readonly used: Record<string, Json> = {};
+  readonly #names: Record<Direction, z.core.$ZodRegistry<{ id: string }>> = { input: z.registry(), output: z.registry() };
 
   constructor() {
-    for (const [id, schema] of Object.entries(NAMED)) this.#names.add(schema, { id });
+    const named = Object.entries({ ...contract, Event: AnyEvent }).filter(([name, value]) => /^[A-Z]/.test(name) && isSchema(value));
+    const schemas = new Map(named.map(([name, value]) => [value as z.ZodMiniType, name]));
+    for (const [schema, name] of schemas) {
+      // Defaults make a field optional in a request and required in a reply.
+      const differs = JSON.stringify(this.#convert(schema, "input")) !== JSON.stringify(this.#convert(schema, "output"));
+      this.#names.output.add(schema, { id: name });
+      this.#names.input.add(schema, { id: differs ? `${name}Input` : name });
+    }
   }
 
-  of(schema: z.ZodMiniType, io: "input" | "output"): Json {
+  of(schema: z.ZodMiniType, direction: Direction): Json {
     // Inside an object zod converts named schemas to references, including the requested one.
-    const { $defs = {}, properties } = this.#convert(z.object({ it: schema }), io) as { $defs?: Json; properties: { it: Json } };
-    for (const [name, definition] of Object.entries($defs)) this.#used[name] = withoutId(definition as Json);
+    const { $defs = {}, properties } = this.#convert(z.object({ it: schema }), direction, this.#names[direction]) as {
+      $defs?: Record<string, Json>;
+      properties: { it: Json };
+    };
+    for (const [name, { id: _, ...definition }] of Object.entries($defs)) this.used[name] = definition;
     return properties.it;
   }
 
-  components(): Json {
-    const known = { ...this.#used, Error: errorSchema() };
-    return Object.fromEntries(Object.entries(known).sort(([a], [b]) => (a < b ? -1 : 1)));
+  /** Written out, even if the schema has a name. */
+  whole(schema: z.ZodMiniType, direction: Direction): Json {
+    const { $ref, ...written } = this.of(schema, direction) as { $ref?: string };
+    return $ref === undefined ? written : (this.used[$ref.split("/").at(-1) ?? ""] ?? {});
   }
 
-  #convert(schema: z.ZodMiniType, io: "input" | "output"): Json {
+  #convert(schema: z.ZodMiniType, io: Direction, metadata: z.core.$ZodRegistry<{ id: string }> = z.registry()): Json {
     const converted = z.toJSONSchema(schema, {
       io,
-      metadata: this.#names,
+      metadata,
       unrepresentable: "any",
       // The pattern of a date-time is very long and adds nothing to its format.
       override: ({ jsonSchema }) => {
         if (jsonSchema.format === "date-time") delete jsonSchema.pattern;
+        // The limits of JavaScript's integers say nothing about the value.
+        if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+        if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+        // Clients ignore fields that they do not know: a newer daemon may add some.
+        if (io === "output" && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
       },
     });
     return JSON.parse(JSON.stringify(converted).replaceAll('"#/$defs/', '"#/components/schemas/')) as Json;
   }
 }
 
-function withoutId({ id: _, ...schema }: Json): Json {
-  return schema;
+function isSchema(value: unknown): value is z.ZodMiniType {
+  return typeof value === "object" && value !== null && "_zod" in value;
+}
+
+function sorted<T>(named: Record<string, T>): Record<string, T> {
+  return Object.fromEntries(Object.entries(named).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** The body of every failed request: `{"error": {...}}`. */

@@ -15,6 +15,12 @@ export const Persona = z.object({
   model: z.nullable(z.string()),
   /** Tool names, as the agent calls them; null: all its tools. */
   tools: z.nullable(z.array(z.string())),
+  /** Tools that the agent may not use. */
+  disallowedTools: z.array(z.string()),
+  /** Where the persona's agent enforces both lists; empty: nowhere, or the persona names no agent. */
+  toolsEnforcedIn: z.array(z.enum(["terminal", "conversation"])),
+  /** The agent's permission mode; null: its default. */
+  permissionMode: z.nullable(z.string()),
   /** Instructions for the agent: the text below the front matter. */
   instructions: z.string(),
   source: PersonaSource,

@@ -65,6 +65,10 @@ export type Progress = z.infer<typeof Progress>;
 export const UnseenFailure = z.object({ what: z.enum(["ended", "turn", "budget"]), why: z.nullable(z.string()), at: Time });
 export type UnseenFailure = z.infer<typeof UnseenFailure>;
 
+/** Tools that a role allows (null: all) and denies. `enforced`: the agent offers its model no others. */
+export const RoleTools = z.object({ allowed: z.nullable(z.array(z.string())), denied: z.array(z.string()), enforced: z.boolean() });
+export type RoleTools = z.infer<typeof RoleTools>;
+
 /** `turns`: number of turns that began in it; null if earlier turns may be uncounted, as in an adopted agent. 0 means empty. */
 const HadConversation = z.object({ id: z.string(), run: z.int(), since: Time, turns: z.nullable(z.int()) });
 
@@ -80,6 +84,8 @@ export const Session = z.object({
   agent: z.string(),
   role: z.nullable(z.string()),
   objective: z.nullable(z.string()),
+  /** First line of the first prompt that a session without an objective got after its start; null: none is known. */
+  firstPrompt: z.nullable(z.string()),
   status: StatusSchema,
   /** Start of the current status: the time of the evidence that changed it. Null while only the process is known. */
   statusAt: z.nullable(Time),
@@ -166,5 +172,7 @@ export const Session = z.object({
   attachments: z.array(Attachment),
   /** Processes of an ended session that still run, if a single session was requested; `stop` and `rm` end them. */
   left: z.optional(z.array(LeftProcess)),
+  /** The tools of the session's role, if it has any and a single session was requested. */
+  tools: z.optional(RoleTools),
 });
 export type Session = z.infer<typeof Session>;

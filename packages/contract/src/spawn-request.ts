@@ -35,6 +35,8 @@ function bytesOf(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 
+const toolNames = z.array(text).check(z.maxLength(1000, "a session has at most 1,000 tool names"));
+
 /** A recording is deleted in segments of 1 MB, and the newest one is kept. */
 const LEAST_RECORDING = 2 << 20;
 
@@ -73,8 +75,9 @@ export const SpawnRequest = z.object({
   model: z.optional(text),
   /** A person is present and talks to the agent. Otherwise `[agents.background]` of config.toml applies. */
   attended: z.optional(z.boolean()),
-  /** Tools that the built-in model agent may use in a conversation, by name. Other agents ignore it. */
-  tools: z.optional(z.array(text).check(z.maxLength(1000, "a session has at most 1,000 tool names"))),
+  /** Tools that the agent may use, and may not use, by name. `notes` of the reply report an agent that does not enforce them. */
+  tools: z.optional(toolNames),
+  disallowedTools: z.optional(toolNames),
   /** False: the first prompt does not mention the Working Context, and a new worktree gets none. */
   context: z._default(z.boolean(), true),
   /** Groups that the session joins at its start; missing ones are created. */

@@ -104,7 +104,10 @@ export const Entry = z.discriminatedUnion("type", [
     changes: z.optional(z.array(FileChange)),
     options: z.array(AskOption),
   }),
-  /** `option` is null if the request was cancelled with its turn. `by`: the principal that decided, if any. */
+  /**
+   * `option` is null if the request was cancelled with its turn. `by`: the principal that decided, if any. `untold`: the reason of a denial, if the
+   * answer could not carry it; the agent gets it as a message.
+   */
   z.object({
     ...common,
     type: z.literal("approval_answered"),
@@ -112,6 +115,7 @@ export const Entry = z.discriminatedUnion("type", [
     option: z.nullable(z.string()),
     allowed: z.boolean(),
     by: z.nullable(Principal),
+    untold: z.optional(z.string()),
   }),
   /** Total usage of the turn, recorded at its end. It replaces every `usage_so_far` of the turn. */
   z.object({ ...common, type: z.literal("usage"), ...TokenUse.shape }),

@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readConfiguration } from "./configuration.ts";
+import { USER_KEYS } from "./configuration-schema.ts";
+import { lineOf, unknownKeys } from "./unknown-keys.ts";
 
 function reading(text: string | undefined, where: "XDG_CONFIG_HOME" | "HOME" = "XDG_CONFIG_HOME") {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
@@ -103,4 +105,16 @@ test.each([
     hint: expect.any(String),
   });
   expect(() => reading(text)).toThrow(error);
+});
+
+test("the line of a key is found in time, whatever the lines above it are", () => {
+  const text = `x = """\n${"a.".repeat(50)}a!\n[${" ".repeat(50_000)}!\n"""\n[ prune ]\n"age" = "7d"\n`;
+  expect(lineOf(text, "prune.age")).toBe(6);
+});
+
+test("a key that every object has is unknown too", () => {
+  expect(unknownKeys({ constructor: 1, prune: { toString: 1 } }, USER_KEYS, "").map(({ key }) => key)).toEqual([
+    "constructor",
+    "prune.toString",
+  ]);
 });

@@ -1,9 +1,8 @@
 /**
  * Reads `config.toml`. An unknown key (a typo, or from a later version) is reported and ignored; an invalid value is refused by name.
  */
-import { readFileSync } from "node:fs";
 import { type Budget, HoldfastError, type Setting } from "@holdfast/contract";
-import { configurationFile, isMissing, WrongSetting } from "@holdfast/platform";
+import { configurationFile, configurationText, WrongSetting } from "@holdfast/platform";
 import { parse } from "smol-toml";
 import { readBudget } from "./agent/budget.ts";
 import {
@@ -91,14 +90,8 @@ export function defaultConfiguration(env: Environment = process.env): Configurat
 
 export function readConfiguration(env: Environment = process.env): Configuration {
   const path = configurationFile(env);
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (error) {
-    if (isMissing(error)) return defaultConfiguration(env);
-    const hint = "replace it with a readable file, or remove it";
-    throw new HoldfastError("usage", `${path} cannot be read: ${(error as Error).message}`, { hint, cause: error });
-  }
+  const text = configurationText(path);
+  if (text === null) return defaultConfiguration(env);
   const values = parseToml(path, text);
   const decided = {
     ...scalarsOf({ file: path, text, values }),

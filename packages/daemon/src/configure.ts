@@ -13,7 +13,7 @@ import type {
   ConfigureReply,
   ConfigureRequest,
 } from "@holdfast/contract/configured";
-import { configurationFile, isMissing, writeConfiguration } from "@holdfast/platform";
+import { changeConfiguration, configurationFile, configurationText } from "@holdfast/platform";
 import { parse } from "smol-toml";
 import { parseToml } from "./configuration.ts";
 import { withValue } from "./configuration-edit.ts";
@@ -58,12 +58,7 @@ function topOf(cwd: string): string {
 }
 
 function read(file: string): { file: string; text: string } {
-  try {
-    return { file, text: readFileSync(file, "utf8") };
-  } catch (error) {
-    if (isMissing(error) || (error as NodeJS.ErrnoException).code === "ENOTDIR") return { file, text: "" };
-    throw new HoldfastError("usage", `${file} cannot be read: ${(error as Error).message}`, { hint: "make it a file that you can read" });
-  }
+  return { file, text: configurationText(file) ?? "" };
 }
 
 function shown(paths: ConfigurationPaths): ConfiguredValue[] {
@@ -106,26 +101,37 @@ function usualOf({ usual }: Setting): unknown {
   return usual === null ? null : parse(`value = ${usual}`).value;
 }
 
+/** Another change may come in between: then this one is made again, on the new text. */
 function set(paths: ConfigurationPaths, { key, value, project }: { key: string; value: string; project: boolean }): ConfiguredValue {
   const path = settable(key, project);
   const source = project ? "project" : "user";
-  const { file, text } = read(paths[source]);
+  const file = paths[source];
+  for (;;) {
+    const before = configurationText(file);
+    const { text, meant } = withMeaning({ file, text: before ?? "", project }, path, value);
+    const isDone = changeConfiguration({ file, project: project ? dirname(dirname(file)) : null, before, text });
+    if (isDone) return { key, value: meant, source, file, line: lineOf(text, key) };
+  }
+}
+
+/** The text with the first meaning of the value that brings no new problem. */
+function withMeaning(
+  { file, text, project }: { file: string; text: string; project: boolean },
+  path: readonly string[],
+  value: string,
+): { text: string; meant: unknown } {
   parseToml(file, text);
   const problems = project ? problemsOfProject : problemsOfUser;
   const told = new Set(problems({ file, text }).map(same));
   let refusal: ConfigurationProblem | undefined;
-  for (const candidate of meanings(value)) {
-    const edited = withValue(text, path, candidate);
+  for (const meant of meanings(value)) {
+    const edited = withValue(text, path, meant);
     const wrong = problems({ file, text: edited }).find((problem) => problem.level === "problem" && !told.has(same(problem)));
-    if (wrong) {
-      refusal ??= wrong;
-      continue;
-    }
-    writeConfiguration(file, edited, source);
-    return { key, value: candidate, source, file, line: lineOf(edited, key) };
+    if (!wrong) return { text: edited, meant };
+    refusal ??= wrong;
   }
   const hint = refusal?.fix;
-  throw new HoldfastError("usage", `${refusal?.key ?? key} ${refusal?.what ?? "cannot be set"}; nothing was written`, {
+  throw new HoldfastError("usage", `${refusal?.key ?? path.join(".")} ${refusal?.what ?? "cannot be set"}; nothing was written`, {
     ...(hint ? { hint } : {}),
   });
 }
@@ -151,7 +157,7 @@ function settable(key: string, project: boolean): string[] {
   if (isText && isKey(known, path as string[])) return path as string[];
   const other = isText && isKey(project ? USER_KEYS : PROJECT_KEYS, path as string[]);
   if (other) {
-    const hint = project ? "it belongs into your own file: leave out --project" : "it belongs into the project's file: add --project";
+    const hint = project ? "it belongs in your own file: omit --project" : "it belongs in the project's file: add --project";
     throw new HoldfastError("usage", `${key} is not a setting of ${project ? "a project" : "yours"}`, { hint });
   }
   const isList = key.startsWith("approvals.rules") || /^agents\.[^.]+\.screen/.test(key);
@@ -169,7 +175,7 @@ function isKey(known: KnownKeys, path: readonly string[]): boolean {
   let at: KnownKeys | Setting | undefined = known;
   for (const name of path) {
     if (at === undefined || isSetting(at)) return false;
-    at = at[name] ?? at[EACH];
+    at = Object.hasOwn(at, name) ? at[name] : at[EACH];
   }
   const isListed = path.join(".").startsWith("approvals.rules") || (path[0] === "agents" && path[2] === "screen");
   return at !== undefined && isSetting(at) && !isListed;

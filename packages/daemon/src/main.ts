@@ -40,10 +40,11 @@ import { Refusals } from "./access/refusals.ts";
 import { Rights } from "./access/rights.ts";
 import { tokenClock } from "./access/token-clock.ts";
 import { Tokens } from "./access/tokens.ts";
-import { readCommonBackground } from "./agent/background.ts";
+import { choiceWords, readCommonBackground } from "./agent/background.ts";
 import { findAgents } from "./agent/found.ts";
 import { ownServer, readServers } from "./agent/mcp.ts";
 import { Profiles } from "./agent/profiles/index.ts";
+import { enforcedIn } from "./agent/tool-limits.ts";
 import { userProfiles } from "./agent/user-profiles.ts";
 import { approvalHandlers } from "./api/approval-handlers.ts";
 import { bind } from "./api/bind.ts";
@@ -87,7 +88,7 @@ import { GroupMemberships } from "./group/memberships.ts";
 import { GroupReach } from "./group/reach.ts";
 import { SharedValues } from "./group/shared-values.ts";
 import { watchForHomeGone } from "./home-gone.ts";
-import type { Host, RunId } from "./host/host.ts";
+import type { Host } from "./host/host.ts";
 import { clientKeysOf } from "./host/keys.ts";
 import { NativeHost } from "./host/native/host.ts";
 import { ForeignHost } from "./host/tmux/foreign/host.ts";
@@ -136,6 +137,7 @@ import { AgentStatus } from "./session/agent-status.ts";
 import { Attachments } from "./session/attachments.ts";
 import { diskUse } from "./session/disk-use.ts";
 import { Driving } from "./session/driving.ts";
+import { firstPrompt } from "./session/first-prompt.ts";
 import { Forking } from "./session/forking.ts";
 import { HandingOver } from "./session/handing-over.ts";
 import { HungWatch } from "./session/hung.ts";
@@ -298,6 +300,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   status.followWith(conversationsFrom({ home, profiles, queries }));
   status.followWith(ownTurns({ profiles, envOf: (session) => readEnvironment(home, session) }));
   status.followWith(repliesFrom(new TurnQueries(db)));
+  status.followWith(firstPrompt);
   const workspaces = new Workspaces({ home, journal, queries: workspaceQueries, trusted });
   const turns = new InTurn();
   const envOf = (id: SessionId) => readEnvironment(home, id);
@@ -358,7 +361,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     hosts,
     onLeft: ({ session, principal, upTo }) => {
       const noted = digests.look(session, { actor: principal, upTo });
-      noted.catch((error: unknown) => log(`session ${session}: not noted that ${principal} left it: ${describe(error)}`));
+      noted.catch((error: unknown) => log(`session ${session}: the detach of ${principal} was not recorded: ${describe(error)}`));
     },
   });
   const moving = new Moving({ cli: CLI, attachments, rights, list: (within) => sessions.list({ within }).sessions });
@@ -563,7 +566,9 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     expiry.look();
     delivery.begin();
     conversations.begin();
-    void transcriptMending.begin(mendingEnd.signal).catch((error: unknown) => log(`transcripts are not looked at: ${describe(error)}`));
+    void transcriptMending
+      .begin(mendingEnd.signal)
+      .catch((error: unknown) => log(`transcripts are not checked for damage: ${describe(error)}`));
     sessions.restarts.begin(lifecycle.cutShort);
     sessions.limits.begin();
     restoring.begin();
@@ -624,20 +629,20 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
       if (why !== "restore" && why !== "damaged") rmSync(home.daemonFile, { force: true });
     } catch (error) {
       // No worse than being killed, which also leaves no event.
-      log(`the daemon ends without a word in the journal: ${describe(error)}`);
+      log(`the daemon stopped, but could not record it in the journal: ${describe(error)}`);
     }
     lock.close();
     if (why === "restore" || (why === "damaged" && performance.now() > STEADY_MS)) launchNext(home);
     process.exit(0);
   };
   const homeWatch = watchForHomeGone(home.path, () => {
-    log(`the home ${home.path} is gone: the daemon ends; what runs goes on`);
+    log(`the home ${home.path} is gone: the daemon stops; sessions keep running`);
     void end("home gone");
   });
   /** Ends the daemon; the next start checks every page and restores a damaged database. */
   const startAfresh = (what: string) => {
     if (ending) return;
-    log(`the database is damaged: ${what}; the daemon starts anew to restore it`);
+    log(`the database is damaged: ${what}; the daemon restarts to restore it`);
     orderRestore(home, { why: "doubted", what, backup: null });
     // Other failures that the damage causes must not interrupt the end.
     process.on("unhandledRejection", (error) => log(`after the damage: ${describe(error)}`));
@@ -688,7 +693,10 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     tmux: tmux ? { ...tmux.server.program, socket: home.tmuxSocket, pid: tmux.server.pid ?? null } : null,
   });
 
-  const personas = new Personas({ knowsAgent: (name) => profiles.find(name) !== undefined });
+  const personas = new Personas({
+    knowsAgent: (name) => profiles.find(name) !== undefined,
+    enforcedIn: (agent) => enforcedIn(profiles.find(agent)),
+  });
   const all = handlers({
     sessions,
     forking,
@@ -730,7 +738,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     }),
     personas: personaHandlers(personas),
     usualPlace: usualPlaceFor({ home, queries }),
-    inRole: (request) => inRole(personas, request),
+    inRole: (request) => inRole(personas, request, (agent, choice) => choiceWords(profiles.find(agent), choice)),
     trust: trustHandlers(trusted),
     plans: planHandlers(new Plans({ journal, queries: new PlanQueries(db) })),
     tasks: taskHandlers({ tasks: new Tasks({ journal, queries: new TaskQueries(db) }), queries, gate }),
@@ -793,18 +801,29 @@ function startAnew(home: Home, error: Error): never {
 
 /** Does not wait: the next daemon can begin only when this process has ended. */
 function launchNext(home: Home): void {
-  launchDaemon(home, process.argv[1] ?? "").catch((error: unknown) => log(`no daemon follows: ${describe(error)}`));
+  launchDaemon(home, process.argv[1] ?? "").catch((error: unknown) => log(`the next daemon did not start: ${describe(error)}`));
 }
 
 /** The status begins before conversations and ends after them: transcripts are evidence for the status. */
 function observedBy({ conversations, status }: { conversations: RunObserver; status: RunObserver }): RunObserver {
-  const inTurn = (...observers: RunObserver[]) => ({
-    tell: (what: keyof RunObserver) => (run: RunId) => {
-      for (const observer of observers) observer[what](run);
+  return {
+    began(run) {
+      status.began(run);
+      conversations.began(run);
     },
-  });
-  const { tell } = inTurn(conversations, status);
-  return { began: inTurn(status, conversations).tell("began"), wrote: tell("wrote"), look: tell("look"), ended: tell("ended") };
+    wrote(run, news) {
+      conversations.wrote(run, news);
+      status.wrote(run, news);
+    },
+    look(run) {
+      conversations.look(run);
+      status.look(run);
+    },
+    ended(run) {
+      conversations.ended(run);
+      status.ended(run);
+    },
+  };
 }
 
 function openTmux(home: Home, keys: { detachKey: string; nextKey: string }): TmuxHost | undefined {

@@ -14,6 +14,7 @@ import { Refusals } from "./access/refusals.ts";
 import { Tokens } from "./access/tokens.ts";
 import { findAgents } from "./agent/found.ts";
 import { Profiles } from "./agent/profiles/index.ts";
+import { enforcedIn } from "./agent/tool-limits.ts";
 import { approvalHandlers } from "./api/approval-handlers.ts";
 import { bind, type Handlers } from "./api/bind.ts";
 import { contextHandlers } from "./api/context-handlers.ts";
@@ -246,7 +247,12 @@ export async function serveReader(options: {
       spent: (ids) => spending.total(ids),
       tellGoal() {},
     }),
-    personas: personaHandlers(new Personas({ knowsAgent: (name) => profiles.find(name) !== undefined })),
+    personas: personaHandlers(
+      new Personas({
+        knowsAgent: (name) => profiles.find(name) !== undefined,
+        enforcedIn: (agent) => enforcedIn(profiles.find(agent)),
+      }),
+    ),
     trust: trustHandlers(trusted),
     plans: planHandlers(new Plans({ journal, queries: new PlanQueries(db) })),
     tasks: taskHandlers({ tasks: new Tasks({ journal, queries: new TaskQueries(db) }), queries, gate }),

@@ -30,7 +30,7 @@ function* below(values: unknown, known: KnownKeys | Setting, prefix: string): Ge
     return;
   }
   for (const [key, value] of Object.entries(values)) {
-    const inside = known[key] ?? known[EACH];
+    const inside = Object.hasOwn(known, key) ? known[key] : known[EACH];
     if (inside === undefined) yield prefix + key;
     else yield* below(value, inside, `${prefix}${key}.`);
   }
@@ -38,7 +38,8 @@ function* below(values: unknown, known: KnownKeys | Setting, prefix: string): Ge
 
 function namesAt(known: KnownKeys, path: string): string[] {
   let at: KnownKeys | Setting | undefined = known;
-  for (const key of path.split(".").slice(0, -1)) at = at === undefined || isSetting(at) ? undefined : (at[key] ?? at[EACH]);
+  for (const key of path.split(".").slice(0, -1))
+    at = at === undefined || isSetting(at) ? undefined : Object.hasOwn(at, key) ? at[key] : at[EACH];
   return at === undefined || isSetting(at) ? [] : Object.keys(at).filter((name) => name !== EACH);
 }
 
@@ -53,8 +54,8 @@ export function lineOf(text: string, path: string): number | null {
   const lists = new Map<string, number>();
   let table = "";
   for (const [index, line] of text.split("\n").entries()) {
-    const [, open, header] = /^\s*(\[{1,2})\s*([\w."' -]+?)\s*\]{1,2}/.exec(line) ?? [];
-    if (header !== undefined) {
+    const [, open, header] = /^\s*(\[{1,2})([^\]]*)\]/.exec(line) ?? [];
+    if (header !== undefined && NAMES.test(header)) {
       const name = bare(header);
       if (open === "[[") lists.set(name, (lists.get(name) ?? -1) + 1);
       const full = withNumbers(name, lists);
@@ -62,11 +63,14 @@ export function lineOf(text: string, path: string): number | null {
       table = `${full}.`;
       continue;
     }
-    const key = /^\s*([\w."'-]+(?:\s*\.\s*[\w"'-]+)*)\s*=/.exec(line)?.[1];
-    if (key !== undefined && isIt(table + bare(key))) return index + 1;
+    const key = line.slice(0, Math.max(0, line.indexOf("=")));
+    if (NAMES.test(key) && isIt(table + bare(key))) return index + 1;
   }
   return null;
 }
+
+/** Names with dots between them. One class of characters: patterns with more structure take forever on some lines. */
+const NAMES = /^[\w."'\s-]+$/;
 
 /** `a.b.c` in the second [[a.b]] is `a.b[1].c`. */
 function withNumbers(name: string, lists: ReadonlyMap<string, number>): string {

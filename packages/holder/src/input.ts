@@ -1,28 +1,28 @@
 /**
- * Keys and pastes on their way to the program, in order and in one piece each. A terminal takes a few kilobytes at a time and then
- * no more until the program reads; the program may itself wait for its output to be read. So nothing here ever blocks: what is not
- * taken waits, and is offered again.
+ * Keys and pastes on their way to the program, in order, each in one piece. A terminal accepts a few kilobytes at a time, and then
+ * nothing until the program reads; the program may itself wait for its output to be read. So nothing here blocks: bytes that are not
+ * accepted wait and are offered again.
  *
- * Memory is bounded: what is long waits in a file, of which a piece at a time is read; of what waits in memory there may be
- * MOST_IN_MEMORY, and `hasRoom` says whether there is less. Whoever writes without asking gets on all the same.
+ * Memory is bounded: long input waits in a file, of which one piece at a time is read. At most MOST_IN_MEMORY waits in memory, and
+ * `hasRoom` reports whether there is space. A caller that writes without asking is not refused.
  */
 import { closeSync, readSync, writeSync } from "node:fs";
 
-/** Only while input waits for a program that is slow to read it. */
+/** Used only while input waits for a slow program. */
 const RETRY_MS = 2;
 const LONGEST_RETRY_MS = 50;
 
 const PIECE = 64 * 1024;
 const MOST_IN_MEMORY = 1024 * 1024;
 
-/** A program that has taken nothing for this long does not read: whoever typed is told so. */
+/** A program that has read nothing for this long is reported as not reading. */
 const STALL_MS = 500;
-/** One that reads slowly is not waited for longer. */
+/** A slow program is not waited for longer than this. */
 const PATIENCE_MS = 10_000;
 
-/** Something on its way, of which a part may have been taken. */
+/** Input on its way, of which a part may have been accepted. */
 interface Piece {
-  /** What is to be offered next; empty when all is taken. */
+  /** The bytes to offer next; empty when everything was accepted. */
   next(): Uint8Array;
   pass(taken: number): void;
   close(): void;
@@ -69,7 +69,7 @@ class InFile implements Piece {
 }
 
 interface Waiter {
-  /** Resolves once so many bytes in all have been taken. */
+  /** Resolves once this many bytes in total were accepted. */
   until: number;
   resolve(): void;
   stall: NodeJS.Timeout;
@@ -92,7 +92,7 @@ export class Input {
     this.#terminal = terminal;
   }
 
-  /** How many bytes the terminal has not taken yet. */
+  /** The number of bytes that the terminal has not accepted yet. */
   get waiting(): number {
     return this.#asked - this.#taken;
   }
@@ -101,7 +101,7 @@ export class Input {
     return this.#inMemory < MOST_IN_MEMORY;
   }
 
-  /** Calls back once, when there is room again. */
+  /** Calls back once, when there is space again. */
   onRoom(callback: () => void): void {
     this.#onRoom.push(callback);
   }
@@ -112,12 +112,12 @@ export class Input {
     this.#queue(new InMemory(bytes), bytes.length);
   }
 
-  /** The descriptor is closed when all of it is taken. */
+  /** Closes the descriptor when everything was accepted. */
   writeFile(fd: number, size: number): void {
     this.#queue(new InFile(fd), size);
   }
 
-  /** Resolves to what of all that was written until now has not been taken: none, or the program does not read. */
+  /** Resolves to the number of bytes written so far that were not accepted: 0, unless the program does not read. */
   settle(): Promise<number> {
     const until = this.#asked;
     if (this.#taken >= until) return Promise.resolve(0);
@@ -156,7 +156,7 @@ export class Input {
     for (let [first] = this.#waiting; first && !isFull; [first] = this.#waiting) {
       const bytes = first.next();
       const taken = this.#take(bytes);
-      // The program has gone, and with it all that waited.
+      // The program has ended, and all waiting input was dropped.
       if (this.#waiting[0] !== first) break;
       first.pass(taken);
       if (first instanceof InMemory) this.#inMemory -= taken;
@@ -168,14 +168,14 @@ export class Input {
     if (this.#waiting.length > 0) this.#timer = setTimeout(() => this.#offer(), this.#pause);
   }
 
-  /** How many bytes the terminal took. */
+  /** The number of bytes that the terminal accepted. */
   #take(bytes: Uint8Array): number {
     let taken = 0;
     try {
       while (taken < bytes.length) taken += writeSync(this.#terminal, bytes, taken, bytes.length - taken);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      // The program has gone, and its end is on the way: nobody will read this.
+      // The program has ended: nobody will read this.
       if (code === "EIO" || code === "EBADF") this.#forget();
       else if (code !== "EAGAIN") throw error;
     }

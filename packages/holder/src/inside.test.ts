@@ -4,13 +4,13 @@ import { expect, test } from "vitest";
 import { directory } from "./agents/test-client.ts";
 import { inside, insideToWrite } from "./inside.ts";
 
-test("a path is inside of the workspace by where it really is, also of what is not there yet", () => {
+test("a path is checked by its real location, including the path of a missing file", () => {
   using outer = directory();
   const root = join(realpathSync(outer.path), "root");
   mkdirSync(join(root, "a"), { recursive: true });
   symlinkSync("a", join(root, "in"));
   symlinkSync("..", join(root, "up"));
-  // Whoever wrote to it would make a file outside.
+  // Writing to this link would create a file outside.
   symlinkSync(join(outer.path, "not-there"), join(root, "dangling"));
   expect(inside(root, "in/new.txt")).toBe(join(root, "a/new.txt"));
   expect(inside(root, join(root, "a"))).toBe(join(root, "a"));
@@ -18,7 +18,7 @@ test("a path is inside of the workspace by where it really is, also of what is n
   expect(existsSync(join(outer.path, "not-there"))).toBe(false);
 });
 
-test("no way around what is not there leads out", () => {
+test("a path through a missing directory cannot leave the workspace", () => {
   using outer = directory();
   const root = join(realpathSync(outer.path), "root");
   mkdirSync(join(root, "a"), { recursive: true });
@@ -30,7 +30,7 @@ test("no way around what is not there leads out", () => {
   expect(inside("/", "/etc/../etc/new")).toBe("/etc/new");
 });
 
-test("nothing of git's is written, by whatever name or link (mend 3)", () => {
+test("no file of git is written, by any name or link (mend 3)", () => {
   using outer = directory();
   const root = join(realpathSync(outer.path), "root");
   for (const path of [".git/hooks", "sub/.git", "bare/objects", "bare/refs", "src"]) mkdirSync(join(root, path), { recursive: true });

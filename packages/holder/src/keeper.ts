@@ -1,6 +1,6 @@
 /**
- * What every holder does, whatever it keeps: it is started by a daemon that may die at any moment, is found again by its register, and writes
- * down how its program ended.
+ * The common part of every holder: it is started by a daemon that may die at any moment, is found again by its register, and records how its
+ * program ended.
  */
 import { readFileSync, rmSync, writeSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
@@ -13,13 +13,13 @@ import { openHome, secureSocketDirectory } from "@holdfast/platform/home";
 import { describe, log } from "@holdfast/platform/log";
 import { inspect } from "@holdfast/platform/process";
 
-/** How long after there is room again the end of a program may stay unknown. */
+/** How long the end of a program may stay unknown after there is disk space again. */
 const WRITE_AGAIN_MS = 250;
 
-/** `holder.json`, written by the daemon into the run's directory; what is to be kept adds to it. */
+/** `holder.json`, written by the daemon into the run's directory; each kind of holder adds fields. */
 export interface Order {
   socket: string;
-  /** Names this holder while it lives. */
+  /** The file that names this holder while it lives. */
   register: string;
 }
 
@@ -29,11 +29,11 @@ export interface ProgramExit {
 }
 
 export interface Ending {
-  /** Puts on disk what else must be there; throws while it cannot. */
+  /** Writes everything else to disk that must be there; throws while it cannot. */
   finish(): void;
-  /** Whoever looks on hears of it at once. */
+  /** Informs viewers of the end at once. */
   tell?(how: { status: string; signal: string }): void;
-  /** The end is written: nobody is answered any more. */
+  /** The end is recorded, and no request is answered any more. */
   leave(): void;
 }
 
@@ -60,13 +60,13 @@ export class Keeper<O extends Order> {
     this.directory = directory;
     process.on("SIGHUP", () => {});
     process.umask(0o077);
-    // Once the program runs and is registered, whatever goes wrong with a client or a file: it lives as long as this process.
+    // After the program runs and is registered, errors with clients or files must not end this process, because the program would end with it.
     process.on("uncaughtException", (error) => (this.#isRegistered ? this.complain(error) : this.#refuse(error)));
     this.order = JSON.parse(readFileSync(join(directory, "holder.json"), "utf8")) as O;
     this.#server = createServer(serve);
   }
 
-  /** Ends the process when its starter has gone: the next daemon finds nothing of this run, and starts it itself; two of them must not run. */
+  /** Ends the process if its starter is gone: the next daemon finds nothing of this run and starts it itself, and two must not run. */
   async open(): Promise<void> {
     this.#door = await keepListening(this.#server, { path: this.order.socket, secure: () => secureSocketDirectory(openHome()) });
     if (isStarterThere()) return;
@@ -74,7 +74,7 @@ export class Keeper<O extends Order> {
     process.exit(1);
   }
 
-  /** From now on the run is found by whoever looks for it. */
+  /** From now on the run can be found. */
   register(program: { pid: number; kill(): void }): void {
     this.#program = program;
     const { register, socket } = this.order;
@@ -99,11 +99,11 @@ export class Keeper<O extends Order> {
     this.#writeDown(how, ending);
   }
 
-  /** On a full disk nobody but this process knows how the program ended: it stays until that is written. */
+  /** On a full disk only this process knows how the program ended, so it stays until that is written. */
   #writeDown(how: HowItEnded, ending: Ending): void {
     const isWritten = this.#triedToWrite(`${JSON.stringify(how)}\n`, ending.finish);
     ending.tell?.(how);
-    // Of what is written later, the file's own time is not that of the end.
+    // If the file is written later, its modification time is not the time of the end.
     const late = { at: Date.now(), ...how };
     if (isWritten) this.#leave(ending);
     else setTimeout(() => this.#writeDown(late, ending), WRITE_AGAIN_MS);
@@ -116,7 +116,7 @@ export class Keeper<O extends Order> {
       rmSync(this.order.register, { force: true });
     } catch (error) {
       if (unwritable(error)) return false;
-      // Its directory was taken away: there is nobody to tell.
+      // The directory was deleted: there is nobody to inform.
       this.complain(error);
     }
     return true;
@@ -124,13 +124,13 @@ export class Keeper<O extends Order> {
 
   #leave({ leave }: Ending): void {
     this.#door?.close();
-    // What clients were sent last must be out before the process is gone.
+    // The last messages to clients must be sent before the process ends.
     this.#server.close(() => process.exit(0));
     setTimeout(() => process.exit(0), 1000).unref();
     leave();
   }
 
-  /** What cannot be found again must not run. */
+  /** A program that cannot be found again must not run. */
   #refuse(error: unknown): void {
     this.#program?.kill();
     this.complain(error);
@@ -139,7 +139,7 @@ export class Keeper<O extends Order> {
   }
 }
 
-/** A pipe that nobody reads takes nothing; what is before the answer is white space to whoever does. */
+/** Writing to a pipe without a reader fails; a reader ignores white space before the answer. */
 function isStarterThere(): boolean {
   try {
     writeSync(3, " ");
@@ -149,11 +149,11 @@ function isStarterThere(): boolean {
   }
 }
 
-/** On descriptor 3, the daemon's pipe. */
+/** Writes to descriptor 3, the daemon's pipe. */
 function tellStarter(what: { pid: number } | { error: ErrorBody }): void {
   try {
     writeSync(3, `${JSON.stringify(what)}\n`);
   } catch {
-    // It died meanwhile: the next one finds us by the register.
+    // The daemon died meanwhile; the next one finds this holder by the register.
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Keeps one run alive, apart from the daemon: owns the program's pseudo-terminal, appends what it says to disk, answers on a
- * socket. Started with the run's directory; ends by itself after the program has ended and `exit.json` is written.
+ * Keeps one run alive, independent of the daemon: owns the program's pseudo-terminal, appends its output to disk, and answers on a
+ * socket. Started with the run's directory; ends after the program has ended and `exit.json` is written.
  *
  * Order for every byte of output: disk first, then the screen model and the viewers. The daemon may die or be replaced at any time; its
  * connection is one client among others.
@@ -20,10 +20,10 @@ import { Recorder } from "./recorder.ts";
 import { ViewerFilter } from "./viewer-filter.ts";
 import { Viewers } from "./viewers.ts";
 
-/** How long somebody who wants the screen waits for a flood to pass before it is shown as far as it got. */
+/** How long a request for the screen waits for a flood to pass before the screen is shown as it is. */
 const SCREEN_MS = 300;
 
-/** Of a program that has not read so much, more is not taken: it may never. */
+/** A program that has not read this much input gets no more of it, because it may never read. */
 const MOST_WAITING = 1024 * 1024;
 
 const directory = process.argv[2] ?? "";
@@ -59,7 +59,7 @@ pty = startProgram({
 input = new Input((pty as IPty & { fd: number }).fd);
 keeper.register({ pid: pty.pid, kill: () => pty?.kill("SIGKILL") });
 
-/** A program that asks and asks and never reads the answers gets no more of them. */
+/** A program that sends queries without reading the answers gets no more answers. */
 function answer(data: string): void {
   if (input?.hasRoom) input.write(Buffer.from(data));
 }
@@ -96,14 +96,14 @@ function serve(socket: Socket): void {
         else if (type !== BYTES) hear(socket, { message: decodeMessage(payload), say });
       }
     } catch (error) {
-      // One client's nonsense must not end the run.
+      // An invalid message of one client must not end the run.
       keeper.complain(error);
       socket.destroy();
     }
   });
 }
 
-/** As a terminal does, one whose program does not read takes no more after a while. */
+/** Like a terminal, stops accepting keys after a while if the program does not read. */
 function pressed(socket: Socket, keys: Uint8Array): void {
   input?.write(Buffer.from(keys));
   if (!input || input.hasRoom || socket.isPaused()) return;
@@ -124,7 +124,7 @@ function obey(socket: Socket, { told, say }: { told: ToHolder; say(message: From
   } else if (told.t === "view") {
     say({ t: "welcome", v: HOLDER_PROTOCOL, pid: pty?.pid ?? 0 });
     if (!told.readOnly) resize(told.columns, told.rows);
-    // Nobody was there to filter for: what it held of a sequence is on the screen already.
+    // Without viewers the filter was not used: an unfinished sequence in it is already on the screen.
     if (!viewers.any) filter = new ViewerFilter();
     const { columns, rows } = told;
     say({ t: "size", ...size });
@@ -138,7 +138,7 @@ function obey(socket: Socket, { told, say }: { told: ToHolder; say(message: From
     void type(told.id, { say, write, hasRoom: input?.hasRoom ?? true });
   } else if (told.t === "writeFile") {
     const write = (input: Input) => input.writeFile(...openSpooled(told.path));
-    // What is short, as the Enter after it, is taken all the same.
+    // A paste is refused while this much input waits; short input, such as the Enter after it, is not.
     void type(told.id, { say, write, hasRoom: (input?.waiting ?? 0) < MOST_WAITING });
   } else if (told.t === "screen") {
     void model.settle(SCREEN_MS).then(() => say({ t: "reply", id: told.id, screen: model.screen() }));
@@ -179,14 +179,14 @@ async function type(
   say(input ? { t: "reply", id, waiting } : { t: "reply", id, error: "the program has ended", ended: true });
 }
 
-/** Without a name from now on: what was typed must not outlive what is to read it. */
+/** Deletes the file's name: typed text must not outlive the program that is to read it. */
 function openSpooled(path: string): [fd: number, size: number] {
   const fd = openSync(path, "r");
   rmSync(path, { force: true });
   return [fd, fstatSync(fd).size];
 }
 
-/** A newer client's message: it asked for something this holder cannot do. */
+/** Answers an unknown request of a newer client with an error. */
 function answerUnknown(message: unknown, say: (message: FromHolder) => void): void {
   const id = (message as { id?: unknown } | null)?.id;
   if (typeof id === "number") say({ t: "reply", id, error: "this holder does not know that request" });
@@ -200,7 +200,7 @@ function resize(columns: number, rows: number): void {
   try {
     writeFileAtomic(join(directory, "size"), `${columns} ${rows}\n`);
   } catch (error) {
-    // Only what a replay shows depends on it.
+    // Only a replay depends on this file.
     keeper.complain(error);
   }
 }

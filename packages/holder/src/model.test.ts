@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Model } from "./model.ts";
 
-test("what could not be recorded is on the screen all the same, in its place, also when the screen is behind", async () => {
+test("unrecorded output is on the screen in its place, even if the screen is behind", async () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const replies: string[] = [];
   const model = new Model({ directory: directory.path, columns: 40, rows: 10, onReply: (data) => replies.push(data) });
@@ -13,7 +13,7 @@ test("what could not be recorded is on the screen all the same, in its place, al
     appendFileSync(join(directory.path, "output.000000"), bytes.subarray(0, recorded));
     model.output(bytes, recorded);
   };
-  // The first is with the emulator when the others come.
+  // The emulator still processes the first text when the others arrive.
   say("one\r\n", 5);
   say("two\r\n", 5);
   say("three\r\n", 3);
@@ -28,7 +28,7 @@ test("what could not be recorded is on the screen all the same, in its place, al
   expect(model.screen().lines[5]).toBe("six");
 });
 
-test("of a flood that cannot be recorded the screen keeps its end", async () => {
+test("the screen keeps the end of a flood that cannot be recorded", async () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const model = new Model({ directory: directory.path, columns: 40, rows: 10, onReply: () => {} });
   for (let i = 0; i < 200; i++) model.output(Buffer.from(`${"x".repeat(30)}\r\n`.repeat(1000)), 0);
@@ -37,12 +37,12 @@ test("of a flood that cannot be recorded the screen keeps its end", async () => 
   expect(model.screen().lines).toContain("the end");
 });
 
-test("a backlog that cannot be read back does not freeze the screen: it goes on with what comes", async () => {
+test("an unreadable backlog does not freeze the screen, which continues with new output", async () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const model = new Model({ directory: directory.path, columns: 40, rows: 10, onReply: () => {} });
   const say = (text: string) => model.output(Buffer.from(text), text.length);
   say("one\r\n");
-  // With the emulator busy, these are to be read from a file that is not there.
+  // While the emulator is busy, these are read from a file that does not exist.
   say("two\r\n");
   say("three\r\n");
   expect(await model.settle(5000)).toBe(true);
@@ -51,12 +51,12 @@ test("a backlog that cannot be read back does not freeze the screen: it goes on 
   expect(model.screen().lines.slice(0, 2)).toEqual(["one", "four"]);
 });
 
-test("a backlog that can be read again after a moment is on the screen", async () => {
+test("a backlog that becomes readable after a moment is shown", async () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const model = new Model({ directory: directory.path, columns: 40, rows: 10, onReply: () => {} });
   for (const text of ["one\r\n", "two\r\n"]) model.output(Buffer.from(text), text.length);
   expect(await model.settle(100)).toBe(false);
-  // Who has stopped waiting is forgotten.
+  // A caller that has stopped waiting is forgotten.
   expect(model.waiting).toBe(0);
   appendFileSync(join(directory.path, "output.000000"), "one\r\ntwo\r\n");
   expect(await model.settle(5000)).toBe(true);

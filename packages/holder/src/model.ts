@@ -1,6 +1,6 @@
 /**
- * The screen, as an emulator sees it: what a new viewer gets first. Bytes are given to it after they are on disk; when it cannot
- * keep up with a flood, they are read back from the recording at its own pace, so that neither memory nor the recording suffers.
+ * The screen as a terminal emulator sees it, which a new viewer gets first. It gets bytes after they are on disk; if it cannot keep up with
+ * a flood, they are read back from the recording at its own pace, so that neither memory nor the recording suffers.
  */
 import { closeSync, existsSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -13,24 +13,24 @@ const SCROLLBACK = 1000;
 const CHUNK = 64 * 1024;
 const UNRECORDED = 1 << 20;
 
-/** Between two chunks of a backlog: in a flood the recording comes first, and this process does one thing at a time. */
+/** Pause between two chunks of a backlog: in a flood the recording comes first, and this process does one thing at a time. */
 const PACE_MS = 25;
 
-/** A backlog that cannot be read is tried again so often, in case files or memory were short, and then passed over. */
+/** Attempts to read a backlog, in case files or memory are short, before it is skipped. */
 const TRIES = 5;
 const AGAIN_MS = 200;
 
-/** What the serializer puts between the normal buffer and the alternate one. */
+/** The serializer's separator between the normal and the alternate buffer. */
 const ALTERNATE = "\x1b[?1049h";
 
 export class Model {
   readonly #terminal: InstanceType<typeof xterm.Terminal>;
   readonly #serializer = new SerializeAddon();
   readonly #directory: string;
-  /** How many bytes of the recording the emulator has been given. */
+  /** Bytes of the recording that the emulator has received. */
   #given = 0;
   #recorded = 0;
-  /** What the emulator has to be given that is not in the recording, with its place in it. */
+  /** Output for the emulator that is not in the recording, with its position in it. */
   readonly #unrecorded: { offset: number; bytes: Uint8Array }[] = [];
   #busy = false;
   #title = "";
@@ -59,18 +59,18 @@ export class Model {
         return false;
       });
     }
-    // The holder is the terminal: it alone answers the program's questions (cursor position, device attributes).
+    // The holder is the terminal: it alone answers the program's queries (cursor position, device attributes).
     this.#terminal.onData((data) => options.onReply(data));
   }
 
-  /** The first `recorded` of the bytes are on disk; the rest could not be written, and are in no file to be read back from. */
+  /** The first `recorded` bytes are on disk; the rest could not be written, and cannot be read back from a file. */
   output(bytes: Uint8Array, recorded: number): void {
     const behind = this.#given < this.#recorded || this.#unrecorded.length > 0 || this.#busy || this.#pace !== undefined;
     this.#recorded += recorded;
     if (!behind) this.#give(bytes, recorded);
     if (!behind || recorded === bytes.length) return;
     this.#unrecorded.push({ offset: this.#recorded, bytes: bytes.slice(recorded) });
-    // As much as a screen can need; a program's question in it (where is the cursor?) must not stay without an answer.
+    // As much as a screen can need. A query in it (such as the cursor position) must be answered.
     while (this.#unrecorded.reduce((sum, part) => sum + part.bytes.length, 0) > UNRECORDED) this.#unrecorded.shift();
   }
 
@@ -78,7 +78,7 @@ export class Model {
     this.#terminal.resize(columns, rows);
   }
 
-  /** Waits until everything recorded is on the screen, at most `patienceMs`; false when it is not: a flood goes on. */
+  /** Waits at most `patienceMs` until everything recorded is on the screen; false if it is not, because a flood continues. */
   async settle(patienceMs: number): Promise<boolean> {
     if (!this.#busy && this.#isCurrent()) return true;
     return new Promise((resolve) => {
@@ -93,12 +93,12 @@ export class Model {
     });
   }
 
-  /** How many wait for the screen. */
+  /** The number of callers that wait for the screen. */
   get waiting(): number {
     return this.#caughtUp.size;
   }
 
-  /** Redraws what is on the screen now, on an empty terminal: of the two buffers only the one that shows. */
+  /** Redraws the current screen on an empty terminal: only the visible one of the two buffers. */
   serialize(): string {
     const both = this.#serializer.serialize({ scrollback: 0 });
     const alternate = both.lastIndexOf(ALTERNATE);
@@ -161,7 +161,7 @@ export class Model {
     } else if (++this.#failures < TRIES) {
       this.#pace = setTimeout(() => this.#catchUp(), AGAIN_MS);
     } else {
-      // A screen that lacks something is better than one that stands still for the rest of the run.
+      // A screen with a gap is better than one that stands still for the rest of the run.
       this.#failures = 0;
       this.#give(new Uint8Array(), until - this.#given);
     }
@@ -169,7 +169,7 @@ export class Model {
 
   #failures = 0;
 
-  /** Nothing when it cannot be read: the directory was taken away, or there are no files left to open. */
+  /** Undefined if it cannot be read: the directory was deleted, or no file can be opened. */
   #tryToReadBack(until: number): Uint8Array | undefined {
     try {
       const bytes = this.#readBack(until);
@@ -179,7 +179,7 @@ export class Model {
     }
   }
 
-  /** The oldest output goes when the recording reaches its limit, also what the emulator has not seen: it goes on with what is there. */
+  /** At its limit the recording loses its oldest output, even if the emulator has not seen it; the emulator continues with the rest. */
   #skipDeleted(): void {
     const segment = Math.floor(this.#given / SEGMENT_BYTES);
     if (existsSync(this.#path(segment))) return;
@@ -191,12 +191,12 @@ export class Model {
     try {
       return segmentNames(readdirSync(this.#directory)).map(({ number }) => number);
     } catch {
-      // Nothing can be read back from it, either.
+      // Nothing can be read back from a missing directory either.
       return [];
     }
   }
 
-  /** Segments are all of one size, so a place in the recording names its file. */
+  /** All segments have the same size, so an offset determines its file. */
   #readBack(until: number): Uint8Array {
     const segment = Math.floor(this.#given / SEGMENT_BYTES);
     const path = this.#path(segment);

@@ -1,6 +1,6 @@
 /**
- * The run's program in a pseudo-terminal. The end of the program ends the run. Its terminal usually hangs up with it, and all it said has been
- * read then; where a descendant holds the terminal open, what is there is read, and the terminal is closed.
+ * The run's program in a pseudo-terminal. The end of the program ends the run. Its terminal usually hangs up with it, and all its output has
+ * then been read; if a descendant holds the terminal open, the available output is read, and the terminal is closed.
  */
 import type { ReadStream } from "node:tty";
 import { type IPty, spawn } from "@lydell/node-pty";
@@ -15,7 +15,7 @@ export function startProgram(options: {
   onOutput(bytes: Uint8Array): void;
   onExit(exit: ProgramExit): void;
 }): IPty {
-  // Without arguments: the launch file would run those in its environment, in place of the program.
+  // Without arguments, because the launch file would run those instead of the program.
   const pty = spawn("/bin/sh", ["-c", `. "$0"`, options.launch], {
     name: "xterm-256color",
     cwd: "/",
@@ -33,8 +33,8 @@ export function startProgram(options: {
 
 /**
  * node-pty closes the terminal 200 ms after the program's exit, whether or not it has been read to its end: on a busy machine the
- * last words would be cut. On Linux the end of what can be read is certain (EIO), so the closing is left to it, unless a descendant keeps the
- * terminal: then EIO never comes.
+ * last output would be cut off. On Linux the end of the output is certain (EIO), so the terminal is closed then, unless a descendant
+ * holds it open: then EIO never comes.
  */
 function keepReading(pty: IPty): void {
   if (process.platform !== "linux") return;

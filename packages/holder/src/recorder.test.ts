@@ -7,7 +7,7 @@ import { Recorder } from "./recorder.ts";
 
 const MEGABYTE = 1 << 20;
 
-test("output goes into segments of a megabyte, whole", () => {
+test("output is recorded completely, in segments of a megabyte", () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const recorder = new Recorder(directory.path);
   expect(recorder.append(Buffer.alloc(MEGABYTE + 3, "a"))).toBe(MEGABYTE + 3);
@@ -18,7 +18,7 @@ test("output goes into segments of a megabyte, whole", () => {
   expect(readGaps(directory.path)).toEqual([]);
 });
 
-test("what cannot be written is counted; where the recording goes on, the hole is written down with its size", () => {
+test("unwritable output is counted, and a gap with its size is recorded where the recording continues", () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const recorder = new Recorder(directory.path);
   const next = join(directory.path, "output.000001");
@@ -34,9 +34,9 @@ test("what cannot be written is counted; where the recording goes on, the hole i
   ]);
 });
 
-test("a hole at the end is written down, too, as soon as that can be", () => {
+test("a gap at the end is recorded as soon as the disk allows it", () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
-  // Whatever is written there is refused as on a full disk.
+  // Writes to this link fail as on a full disk.
   symlinkSync("/dev/full", join(directory.path, "output.000000"));
   const gaps = join(directory.path, "gaps");
   mkdirSync(gaps);
@@ -48,10 +48,10 @@ test("a hole at the end is written down, too, as soon as that can be", () => {
   expect(readGaps(directory.path)).toEqual([{ offset: 0, bytes: 4, why: "the disk was full", at: expect.any(Number) }]);
 });
 
-test("a hole is written down before what comes after it, and one that grows meanwhile keeps its whole size", () => {
+test("a gap is recorded before the output after it, and a growing gap keeps its full size", () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const segment = join(directory.path, "output.000000");
-  // A disk that refuses what a program says, and takes a line about it.
+  // A disk that refuses the program's output, but takes the line about the gap.
   symlinkSync("/dev/full", segment);
   const recorder = new Recorder(directory.path);
   const began = Date.now();

@@ -1,9 +1,9 @@
 /**
  * Appends a run's output to segments of one megabyte, as `split` does for tmux: same names, same sizes. Synchronous: when
- * `append` returns, the bytes are with the kernel, and only then may anybody else see them.
+ * `append` returns, the kernel has the bytes, and only then may anybody else see them.
  *
- * What cannot be written (a full disk) is lost to the recording but is no error: the program goes on. It is counted, each `append` tries
- * anew, and before the recording goes on the hole is written down with its size.
+ * Output that cannot be written (on a full disk) is lost to the recording, which is no error: the program continues. The lost bytes are
+ * counted, each `append` tries again, and before the recording continues, a gap with their number is recorded.
  */
 import { closeSync, openSync, statfsSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ export class Recorder {
   #lostAt = 0;
   #why = "";
   #isFull = false;
-  /** Which hole was written down last. */
+  /** The last recorded gap. */
   #gap: { offset: number; at: number } | undefined;
 
   constructor(directory: string) {
@@ -28,7 +28,7 @@ export class Recorder {
     this.#file = this.#open(0);
   }
 
-  /** How many of the bytes, from the first on, are in the recording now. */
+  /** Returns how many of the bytes, from the first on, are in the recording. */
   append(bytes: Uint8Array): number {
     let at = 0;
     try {
@@ -51,12 +51,12 @@ export class Recorder {
     return at;
   }
 
-  /** Nothing comes any more. Throws when a hole cannot be written down yet: to be called again. */
+  /** No output follows. Throws if a gap cannot be recorded yet, and must be called again then. */
   finish(): void {
     if (this.#lost > 0) this.#writeGap();
   }
 
-  /** A hole that grows after it was written down is written again, so not with every attempt. */
+  /** A gap that grows after it was recorded is recorded again, so this does not happen at every attempt. */
   #endHole(): void {
     if (this.#gap?.offset === this.#offset && performance.now() < this.#gap.at + AGAIN_MS) throw new NotYet();
     if (this.#left === 0) this.#next();
@@ -82,15 +82,15 @@ export class Recorder {
   }
 }
 
-/** It would fail again, for the same reason. */
+/** The write would fail again, for the same reason. */
 class NotYet extends Error {}
 
-/** Shorter: a disk that takes a line about a hole, and not what comes after it, gets many of them. */
+/** With a shorter time, a disk that accepts a line about a gap but not the output after it would get many such lines. */
 const AGAIN_MS = 1000;
 
 const FULL = "the disk was full";
 
-/** More than is kept aside for the facts of a stop: a flood must not take that as soon as it is given up. */
+/** More than the reserve for recording a stop: a flood must not use that space as soon as it is released. */
 const ROOM_BYTES = 512 * 1024;
 
 function hasRoom(directory: string): boolean {

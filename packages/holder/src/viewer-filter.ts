@@ -1,25 +1,25 @@
 /**
- * What viewers must not get of a program's output.
+ * Removes the parts of a program's output that viewers must not get.
  *
- * Questions to the terminal (cursor position, device attributes, colours, clipboard): the holder answers them, once; a viewer's
- * own terminal would answer too, and its answer would arrive as keys somebody typed. Switches of the alternate screen: a viewer
- * shows everything in its own alternate screen, so that what stood on the terminal before is there again afterwards; after a
- * switch it needs the screen anew.
+ * Queries to the terminal (cursor position, device attributes, colours, clipboard): the holder answers them once; a viewer's own
+ * terminal would answer too, and its answer would arrive as typed keys. Switches of the alternate screen: a viewer shows everything in
+ * its own alternate screen, so that the terminal's earlier content is restored afterwards; after a switch it needs a new copy of the
+ * screen.
  *
  * Works on a stream: a sequence that is cut off at the end of a chunk waits for the next one.
  */
 const ESC = 0x1b;
 const BEL = 0x07;
 
-/** Questions are short. A longer string (an image, a clipboard's content) is passed on as it comes. */
+/** Queries are short. A longer string (an image, a clipboard's content) is passed on as it arrives. */
 const LONGEST_QUESTION = 4096;
 
 export class ViewerFilter {
   #held: Buffer = Buffer.alloc(0);
-  /** Inside a long string that is passed on, or a question's string that is dropped, up to its terminator. */
+  /** Inside a long string that is passed on, or a query's string that is dropped, up to its terminator. */
   #inside: "pass" | "drop" | undefined;
 
-  /** What to pass on, and whether the program has switched screens. */
+  /** The bytes to pass on, and whether the program has switched screens. */
   push(chunk: Uint8Array): { bytes: Uint8Array; switched: boolean } {
     let switched = false;
     const bytes = this.#held.length === 0 ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length) : Buffer.concat([this.#held, chunk]);
@@ -63,7 +63,7 @@ function join(parts: Buffer[]): Uint8Array {
   return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
 }
 
-/** A string's end is `BEL` or `ESC \`; its last byte may be an ESC whose backslash comes with the next chunk. */
+/** A string ends with `BEL` or `ESC \`; its last byte may be an ESC whose backslash comes with the next chunk. */
 function keepLoneEscape(bytes: Buffer): number {
   return bytes.at(-1) === ESC ? bytes.length - 1 : bytes.length;
 }
@@ -90,7 +90,7 @@ function measureControl(bytes: Buffer, from: number): { kind: "whole"; end: numb
   for (let at = from; at < bytes.length; at++) {
     const byte = bytes[at] ?? 0;
     if (byte >= 0x40 && byte <= 0x7e) return { kind: "whole", end: at + 1 };
-    // Not a control sequence after all: whatever it is, it is no question.
+    // Not a control sequence after all, and therefore not a query.
     if (byte < 0x20 || byte > 0x3f) return { kind: "whole", end: at };
   }
   return { kind: "unfinished" };

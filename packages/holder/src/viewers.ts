@@ -1,6 +1,6 @@
 /**
- * Clients that show the terminal. Each gets a screen first and then every byte after it. One that reads too slowly is not sent
- * more than HELD bytes: it gets a new screen when it has caught up, so it shows the truth late instead of the past for ever.
+ * Clients that show the terminal. Each gets a screen first and then every byte after it. A slow reader gets at most HELD bytes: it gets a
+ * new screen when it has caught up, so it shows the current state late instead of an ever older one.
  */
 import type { Socket } from "node:net";
 import { BYTES, encodeFrame, encodeMessage } from "@holdfast/contract/frames";
@@ -8,7 +8,7 @@ import type { FromHolder, Viewer } from "@holdfast/contract/holder";
 
 const HELD = 1 << 20;
 
-/** Undoes what the program's modes did to the viewer's terminal: modes, colours, margins, mouse, paste marks, and the picture. */
+/** Resets the viewer's terminal: modes, colours, margins, mouse, paste marks, and the picture. */
 const RESET = "\x1b[!p\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[r\x1b[0m\x1b[?25h\x1b[2J\x1b[H";
 
 export interface Size {
@@ -27,7 +27,7 @@ export class Viewers {
     this.#onChange = options.onChange;
   }
 
-  /** From the moment the screen is taken, bytes are held back for this viewer until it has been sent. */
+  /** From the moment the screen is read, bytes are held back for this viewer until the screen has been sent. */
   async add(socket: Socket, options: { readOnly: boolean; pid: number; size: Size }): Promise<void> {
     const viewer = { ...options, number: ++this.#count, since: Date.now(), behind: true };
     this.#viewers.set(socket, viewer);
@@ -53,13 +53,13 @@ export class Viewers {
     return this.#viewers.get(socket)?.readOnly === false;
   }
 
-  /** The size of its terminal, whether or not the session's follows it. */
+  /** The size of the viewer's terminal, whether or not the session's size follows it. */
   resized(socket: Socket, size: Size): void {
     const viewer = this.#viewers.get(socket);
     if (viewer) viewer.size = size;
   }
 
-  /** From now on it may type, or not; its size, when there is such a viewer. It gets the screen anew, to show it as it now has to. */
+  /** Sets whether a viewer may type; returns its size, or undefined if there is no such viewer. It gets a new screen to match its role. */
   setPart(number: number, readOnly: boolean): Size | undefined {
     const [socket, viewer] = this.#find(number) ?? [];
     if (!socket || !viewer) return undefined;
@@ -100,12 +100,12 @@ export class Viewers {
     }
   }
 
-  /** Everybody gets the screen anew, as soon as the model has it. */
+  /** Sends everybody a new screen, as soon as the model has it. */
   refreshAll(): void {
     for (const socket of this.#viewers.keys()) this.refresh(socket);
   }
 
-  /** Tells them and closes; how many there were. */
+  /** Sends all viewers a message and closes them; returns their number. */
   dismiss(message: FromHolder): number {
     const count = this.#viewers.size;
     for (const socket of this.#viewers.keys()) socket.end(encodeMessage(message));
@@ -114,12 +114,12 @@ export class Viewers {
     return count;
   }
 
-  /** Tells one and closes it; its `close` takes it off the list. */
+  /** Sends one viewer a message and closes it; its `close` event removes it. */
   dismissOne(number: number, message: FromHolder): void {
     this.#find(number)?.[0].end(encodeMessage(message));
   }
 
-  /** In a flood that the model cannot follow, the screen is shown as far as it got, again and again, until it has. */
+  /** In a flood that the model cannot follow, the screen is sent repeatedly as far as it is, until the model has caught up. */
   async #refresh(socket: Socket): Promise<void> {
     const { screen, isCurrent } = await this.#screen();
     const viewer = this.#viewers.get(socket);

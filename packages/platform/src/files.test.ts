@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempDisposableSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempDisposableSync, readdirSync, readFileSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -26,6 +26,16 @@ test("a write that fails leaves the old content and no temporary file", () => {
   expect(() => writeFileAtomic(taken, "x")).toThrow(/EISDIR|ENOTEMPTY|EEXIST/);
   expect(readdirSync(directory.path)).toEqual(["taken"]);
   expect(() => writeFileAtomic(join(directory.path, "nowhere", "file"), "x")).toThrow("ENOENT");
+});
+
+test("a link in the place of the temporary file is not followed", () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  const [file, victim] = [join(directory.path, "file"), join(directory.path, "victim")];
+  writeFileSync(victim, "untouched");
+  writeFileAtomic(file, "first");
+  for (let next = 1; next <= 50; next++) symlinkSync(victim, `${file}.${process.pid}.${next}.tmp`);
+  writeFileAtomic(file, "second");
+  expect([readFileSync(file, "utf8"), readFileSync(victim, "utf8")]).toEqual(["second", "untouched"]);
 });
 
 test("a file that is missing or not JSON is undefined", () => {

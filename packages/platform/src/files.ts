@@ -11,7 +11,7 @@ let counter = 0;
 export function writeFileAtomic(path: string, content: string | Uint8Array, mode = 0o600): void {
   const temporary = `${path}.${process.pid}.${++counter}.tmp`;
   try {
-    writeFileSync(temporary, content, { mode });
+    writeNewFile(temporary, content, mode);
     renameSync(temporary, path);
   } catch (error) {
     try {
@@ -20,6 +20,18 @@ export function writeFileAtomic(path: string, content: string | Uint8Array, mode
       // The file was not created, or is gone with its directory. Report the first error.
     }
     throw error;
+  }
+}
+
+/** Follows no link: whoever can write to the directory could have put one there. Replaces a file that a killed process left. */
+export function writeNewFile(path: string, content: string | Uint8Array, mode: number): void {
+  const write = () => writeFileSync(path, content, { mode, flag: "wx" });
+  try {
+    write();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    unlinkSync(path);
+    write();
   }
 }
 
@@ -80,9 +92,9 @@ export function readOrdinaryFile(path: string, most = LARGEST_FILE): string {
 }
 
 /** The parsed file, or undefined if it is missing or not JSON: the caller decides what a damaged file means. */
-export function readJsonFile(path: string): unknown {
+export function readJsonFile(path: string, most = LARGEST_FILE): unknown {
   try {
-    return JSON.parse(readOrdinaryFile(path));
+    return JSON.parse(readOrdinaryFile(path, most));
   } catch {
     return undefined;
   }

@@ -123,13 +123,9 @@ export function runDirectory(home: Home, session: string, run: number): string {
 
 function homePath(env: Environment): string {
   if (env.HOLDFAST_HOME && !isAbsolute(env.HOLDFAST_HOME))
-    throw new HoldfastError(
-      "home_unusable",
-      `HOLDFAST_HOME is the relative path ${env.HOLDFAST_HOME}, which names another home in each directory`,
-      {
-        hint: `set it to an absolute path: HOLDFAST_HOME=${resolve(env.HOLDFAST_HOME)}`,
-      },
-    );
+    throw new HoldfastError("home_unusable", `HOLDFAST_HOME must be an absolute path, not ${env.HOLDFAST_HOME}`, {
+      hint: `set it to an absolute path: HOLDFAST_HOME=${resolve(env.HOLDFAST_HOME)}`,
+    });
   return resolve(homeIn(env));
 }
 

@@ -15,7 +15,7 @@ export function checkQuery(options: QueryOptions): void {
       hint: "pass the task for the agent as prompt",
     });
   }
-  if (session === "") throw errorOf("usage", "session is empty", { hint: "leave it out for a new one" });
+  if (session === "") throw errorOf("usage", "session is empty", { hint: "omit it for a new one" });
   if (session === undefined && !agent && !persona) {
     throw errorOf("usage", "the query names no agent", {
       hint: 'pass agent, for example "claude", or a persona, or a session to continue',
@@ -24,7 +24,7 @@ export function checkQuery(options: QueryOptions): void {
   const odd = session === undefined ? undefined : OF_A_NEW_ONE.find((key) => options[key] !== undefined);
   if (odd !== undefined) {
     throw errorOf("usage", `${odd} applies to a new session only, and ${session} exists already`, {
-      hint: `leave out ${odd}, or session`,
+      hint: `omit ${odd} or session`,
     });
   }
   if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= LONGEST_TIMEOUT_MS)) {

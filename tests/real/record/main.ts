@@ -24,6 +24,7 @@ import { withHooks } from "./hooks.ts";
 import { Scrubber } from "./scrub.ts";
 import { STATES, type State } from "./states.ts";
 import { VARIANTS } from "./variant.ts";
+import { writeVersion } from "./version.ts";
 
 const FIXTURES = path.join(ROOT, "packages/daemon/src/agent/fixtures");
 
@@ -64,17 +65,9 @@ for (const agent of agents) {
   }
 }
 
-/** The files with an agent's version: the one for tests to install, and the one by which the daemon recognizes a newer agent. */
-const VERSIONS = ["tests/real/versions.json", "packages/daemon/src/agent/recorded.ts"];
-
 function take([agent, ...others]: readonly AgentName[], version: string): void {
   if (agent === undefined || others.length > 0) throw new Error("--version is that of one agent");
-  const before = AGENTS[agent].version;
-  for (const file of VERSIONS.map((name) => path.join(ROOT, name))) {
-    const lines = readFileSync(file, "utf8").split("\n");
-    const changed = lines.map((line) => (new RegExp(`^\\s*"?${agent}"?:`).test(line) ? line.replace(`"${before}"`, `"${version}"`) : line));
-    writeFileSync(file, changed.join("\n"));
-  }
+  writeVersion(ROOT, { agent, before: AGENTS[agent].version, version });
   AGENTS[agent].version = version;
 }
 

@@ -1,7 +1,7 @@
 /** Carries out one step. Every step is idempotent, so an apply can follow one that was killed, or run beside another. */
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Context } from "../command.ts";
-import { callerEnvironment } from "../start-session.ts";
+import { callerEnvironment, printNotes } from "../start-session.ts";
 import { withProgress } from "../workspace-progress.ts";
 import type { Plan, PlannedSession } from "./plan.ts";
 import { fingerprint } from "./read-plan.ts";
@@ -96,7 +96,8 @@ async function start(context: Context, { file }: Plan, { planned, peers }: Start
   const { model: _, mode: __, ...sure } = said;
   const plan = { file, said: request.chat ? sure : said, peers: [...peers] };
   const spawn = () => context.client.call("spawn", { body: { ...spawnBody(planned), plan } });
-  await (request.worktree ? withProgress(context, spawn) : spawn());
+  const session = await (request.worktree ? withProgress(context, spawn) : spawn());
+  if (!context.json) printNotes(session.notes?.map((note) => `${session.name}: ${note}`));
 }
 
 export function spawnBody({ name, request, env, groups }: PlannedSession) {
@@ -119,7 +120,7 @@ async function confirm({ client }: Context, { file }: Plan, chosen: readonly Pla
   }
   const [first] = refused;
   if (!first) return;
-  const hint = first.hint ?? "correct the file: a second apply chooses it, and starts nobody again";
+  const hint = first.hint ?? "correct the file and apply it again; running sessions are not started twice";
   throw new HoldfastError(first.code, refused.map(({ message }) => message).join("\n"), { hint, cause: first });
 }
 

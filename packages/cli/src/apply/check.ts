@@ -33,8 +33,8 @@ export async function checkSteps(
 function foreignFault({ name, line, keys }: Refused): Fault {
   return {
     line,
-    what: `the session ${name} is there, and was not started by this file: ${keys.join(", ")} cannot be applied to it`,
-    hint: `leave ${keys.length === 1 ? "it" : "them"} out to take the session as it is, give it another name in the file, or remove it first: holdfast rm ${name}`,
+    what: `this file did not start the session ${name}, so it cannot set its ${keys.join(", ")}`,
+    hint: `omit ${keys.length === 1 ? "it" : "them"} to use the session as it is, choose another name in the file, or remove the session first: holdfast rm ${name}`,
   };
 }
 
@@ -53,9 +53,9 @@ function roomFaults(plan: Plan, { groups, limit: usual }: World, steps: readonly
     const there = groups.find((each) => each.path === path);
     const limit = planned?.limit ?? there?.limit ?? usual;
     if (count <= limit) return [];
-    const others = there?.members.length ? `, with the ${there.members.length} that are in it already` : "";
-    const what = `${path} has room for ${limit}, and there would be ${count}${others}`;
-    return [{ line: planned?.line ?? 1, what, hint: `give it more room: [groups.${JSON.stringify(path)}] limit = ${count}` }];
+    const others = there?.members.length ? `, including its current ${there.members.length}` : "";
+    const what = `the group ${path} has a limit of ${limit}, and would have ${count} members${others}`;
+    return [{ line: planned?.line ?? 1, what, hint: `raise its limit: [groups.${JSON.stringify(path)}] limit = ${count}` }];
   });
 }
 
@@ -77,7 +77,7 @@ async function startFaults(client: HoldfastClient, starting: readonly PlannedSes
       wrong(`there is no workspace ${JSON.stringify(workspace)}; there are ${workspaces.map((each) => each.name).join(", ") || "none"}`);
     else if (agent !== "" && !found)
       wrong(`there is no agent ${JSON.stringify(agent)}; there are ${agents.map((each) => each.name).join(", ")}`);
-    else if (chat && found?.structured === null) wrong(`${agent} cannot be talked to in a conversation here; leave chat out`);
+    else if (chat && found?.structured === null) wrong(`${agent} does not support conversations here; omit chat`);
     else if (persona !== undefined && !(await hasPersona(client, { persona, cwd, home })))
       wrong(`there is no persona ${JSON.stringify(persona)} in ${cwd}`, "see: holdfast personas");
     else {
@@ -85,8 +85,9 @@ async function startFaults(client: HoldfastClient, starting: readonly PlannedSes
         const { repository, branch } = await client.call("checkSpawn", { body: { ...spawnBody(planned), groups: [] } });
         if (repository === null || branch === null) continue;
         const other = branches.find((each) => each.repository === repository && isInTheWay(each.branch, branch));
-        if (other?.branch === branch) wrong(`${other.name} is to be on the branch ${branch}, too`, "a branch can be in one worktree only");
-        else if (other) wrong(`there can be no branch ${branch} beside ${other.branch}, on which ${other.name} is to be`);
+        if (other?.branch === branch)
+          wrong(`the session ${other.name} uses the branch ${branch} too`, "a branch can be checked out in one worktree only");
+        else if (other) wrong(`the branch ${branch} cannot exist beside ${other.branch}, the branch of the session ${other.name}`);
         branches.push({ repository, branch, name });
       } catch (error) {
         // The file is correct; the user is asked for trust.

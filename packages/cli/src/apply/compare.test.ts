@@ -43,24 +43,24 @@ const value = (path: string, key: string, it: unknown): SharedValue =>
 const declared = (what: Declaration["what"], ref: string, more: Partial<Declaration> = {}): Declaration =>
   ({ ...{ file: FILE, what, ref, key: null, name: ref, said: {}, at: "", session: null }, ...more }) as Declaration;
 
-/** Of a session that was made of the file as it is planned. */
+/** The declaration of a session that was started from the file as planned. */
 const own = (it: PlannedSession) => declared("session", `id-${it.name}`, { name: it.name, said: it.said });
 
 const EMPTY: World = { sessions: [], groups: [], limit: 32, values: [], declared: [], workspaces: [] };
 const seen = (steps: readonly Step[]) => steps.filter(isSeen);
 const does = (steps: readonly Step[]) => seen(steps).map((step) => step.do);
 
-test("where there is nothing all is made: groups and what they share first, each declared before it is there, then sessions, then who coordinates", () => {
+test("in an empty home apply creates groups and their values first, each declared beforehand, then sessions, then coordinators", () => {
   const sessions = [planned("a", { groups: ["team"] }), planned("b", { groups: ["team"] })];
   const groups = [group("team", { coordinator: "b", limit: 4, context: { goal: 1 } })];
   const { steps, notes, left } = compare(plan({ sessions, groups }), EMPTY);
   expect(steps.map((step) => step.do)).toEqual(["remember", "create_group", "remember", "share", "start", "start", "set_coordinator"]);
   expect([notes, left]).toEqual([[], []]);
-  // The first to join it coordinates it anyway.
+  // The first member of a group coordinates it anyway.
   expect(does(compare(plan({ sessions, groups: [group("team", { coordinator: "a" })] }), EMPTY).steps)).not.toContain("set_coordinator");
 });
 
-test("where all is as the file says there is nothing to do", () => {
+test("an applied file needs no further steps", () => {
   const a = planned("a", { groups: ["team"] });
   const live = session("a", { groups: ["team"] });
   const world: World = {
@@ -79,7 +79,7 @@ test("where all is as the file says there is nothing to do", () => {
   });
 });
 
-test("a value is set anew where the file changed, and left alone where somebody else changed it", () => {
+test("a value is set again if the file changed, and left alone if somebody else changed it", () => {
   const it = plan({ groups: [group("team", { context: { goal: "new" } })] });
   const world = (now: unknown, said?: unknown): World => ({
     ...EMPTY,
@@ -90,12 +90,12 @@ test("a value is set anew where the file changed, and left alone where somebody 
   expect(seen(compare(it, world("old", "old")).steps)).toEqual([{ do: "share", group: "team", key: "goal", value: "new", ifRevision: 7 }]);
   for (const changed of [world("theirs", "old"), world("theirs")])
     expect(compare(it, changed)).toMatchObject({ steps: [], notes: [{ why: "value_changed", key: "goal", by: "session:x" }] });
-  // An apply that died after it had shared it.
+  // An apply died after it had shared the value.
   expect(compare(it, world("new", "old")).steps.map((step) => step.do)).toEqual(["remember"]);
   expect(compare(it, world("new")).steps).toEqual([]);
 });
 
-test("groups, model and mode of a session are changed; what it was started with is told, each time, and left", () => {
+test("groups, model and mode of a session are changed; other differences are reported each time and left", () => {
   const before = planned("a", { groups: ["team", "old"], model: "small", prompt: "one" });
   const now = planned("a", { groups: ["team", "new"], model: "large", prompt: "two" });
   const live = session("a", { groups: ["old", "by-hand"] });
@@ -116,12 +116,12 @@ test("groups, model and mode of a session are changed; what it was started with 
   expect(notes).toEqual([{ why: "differs", name: "a", key: "prompt", was: '"one"', now: '"two"' }]);
   const remember = steps.find((step) => step.do === "remember");
   expect(remember).toMatchObject({ declaration: { said: { prompt: '"one"', model: '"large"', groups: '["team","new"]' } } });
-  // One that has ended takes no other model.
+  // An ended session takes no other model.
   const over = { ...world, sessions: [session("a", { status: "done", groups: ["team", "new"] })] };
   expect(compare(plan({ sessions: [now], groups }), over).notes.map((note) => "key" in note && note.key)).toEqual(["model", "prompt"]);
 });
 
-test("a session of that name that somebody else made joins its groups; what cannot be applied to it is refused by name (mend 16)", () => {
+test("an existing session of that name joins its groups, and settings that cannot be applied to it are refused by name (mend 16)", () => {
   const world: World = { ...EMPTY, sessions: [session("a")], groups: [there("team")] };
   const of = (more: Parameters<typeof planned>[1]) =>
     compare(plan({ sessions: [planned("a", { groups: ["team"], ...more })], groups: [group("team")] }), world, { prune: true });
@@ -133,7 +133,7 @@ test("a session of that name that somebody else made joins its groups; what cann
   expect(seen(of({ budget: { turns: 3 } }).steps)).toContainEqual({ do: "set_budget", name: "a", session: "id-a", budget: { turns: 3 } });
 });
 
-test("a budget and, with the next run, variables that the file says otherwise are applied; one that a person changed stays (mend 16)", () => {
+test("a changed budget is applied at once and changed variables with the next run; a budget that a person changed stays (mend 16)", () => {
   const limits = (...all: [string, number][]) =>
     ({ limits: all.map(([limit, allowed]) => ({ limit, allowed, used: 0 })), exceeded: null }) as never;
   const before = planned("a", { budget: { turns: 5, cost: 2 } });
@@ -155,7 +155,7 @@ test("a budget and, with the next run, variables that the file says otherwise ar
   expect(resumed.notes).toEqual([]);
 });
 
-test("the goal of a group is given with it, and changed where the file says another (mend 16)", () => {
+test("a group is created with its goal, and a changed goal is applied (mend 16)", () => {
   const it = plan({ groups: [group("team", { goal: "ship 2.0" })] });
   expect(seen(compare(it, EMPTY).steps)).toEqual([{ do: "create_group", group: "team", limit: null, goal: "ship 2.0" }]);
   const world = (goal: string | null): World => ({ ...EMPTY, groups: [there("team", [], { goal })] });
@@ -164,7 +164,7 @@ test("the goal of a group is given with it, and changed where the file says anot
   expect(compare(plan({ groups: [group("team")] }), world("ship 1.0")).steps).toEqual([]);
 });
 
-test("one that is started anew works in the worktree that was made for it before", () => {
+test("a session that is started again works in its existing worktree", () => {
   const start = (worktree: { branch?: string; setup: boolean }, branch: string) => {
     const world = { ...EMPTY, workspaces: [{ name: "a", branch }] };
     const [step] = compare(plan({ sessions: [planned("a", { worktree })] }), world).steps;
@@ -175,7 +175,7 @@ test("one that is started anew works in the worktree that was made for it before
   expect(start({ branch: "topic", setup: true }, "other")).toEqual([undefined, { branch: "topic", setup: true }]);
 });
 
-test("one that was renamed is the same one; one that has ended is started again only when that is asked for, and never one that was done", () => {
+test("a renamed session is still the same; an ended one is resumed only on request, and never if it was done", () => {
   const a = planned("a");
   const it = plan({ sessions: [a] });
   const world = (more: Partial<Session>): World => ({ ...EMPTY, sessions: [session("a", more)], declared: [own(a)] });
@@ -191,7 +191,7 @@ test("one that was renamed is the same one; one that has ended is started again 
   });
 });
 
-test("who is to coordinate does so again, unless it has ended", () => {
+test("the declared coordinator is set again, unless it has ended", () => {
   const sessions = [planned("a", { groups: ["team"] }), planned("b", { groups: ["team"] })];
   const it = plan({ sessions, groups: [group("team", { coordinator: "b" })] });
   const world = (b: Partial<Session>): World => {
@@ -203,7 +203,7 @@ test("who is to coordinate does so again, unless it has ended", () => {
   expect(does(compare(it, world({ status: "failed" }), { resume: true }).steps)).toEqual(["resume", "set_coordinator"]);
 });
 
-test("what an earlier apply made and the file does not have any more goes with --prune alone; what others use or changed stays", () => {
+test("only --prune removes items that are no longer in the file; items that others use or changed stay", () => {
   const gone = planned("gone", { groups: ["old/deep"] });
   const kept = planned("kept", { groups: ["team"] });
   const all = [

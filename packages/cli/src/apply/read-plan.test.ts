@@ -13,7 +13,7 @@ function read(text: string) {
   return readPlan(file);
 }
 
-/** What is wrong, without the file's name. */
+/** The error without the file's name. */
 async function fault(text: string): Promise<string> {
   const error = await read(text).then(
     () => new Error("it was taken"),
@@ -22,7 +22,7 @@ async function fault(text: string): Promise<string> {
   return error.message.replace(`${file}:`, "");
 }
 
-test("a file is read as what spawn and group take; paths are from where the file is, whatever it is called", async () => {
+test("a file is read as the requests of spawn and group, with paths relative to the file's real location", async () => {
   const plan = await read(`
 [groups."team/research"]
 limit = 4
@@ -82,7 +82,7 @@ group = "other"
   expect((await readPlan(path.join(directory, "elsewhere", "link.toml"))).file).toBe(file);
 });
 
-test("what is long, and all of the environment, is remembered by a fingerprint alone, in whatever order it is", async () => {
+test("long values and the environment are stored only as fingerprints, which do not depend on key order", async () => {
   const said = async (env: string, prompt: string) =>
     (await read(`[sessions.a]\nagent = "demo"\nprompt = "${prompt}"\n${env}`)).sessions[0]?.said;
   const secret = await said('env = { KEY = "secret", B = "1" }', "short");
@@ -96,43 +96,50 @@ test("what is long, and all of the environment, is remembered by a fingerprint a
 
 test.each([
   ["[sessions.a]\n", "1: the session a has no agent"],
-  ['[sessions.a]\nagent = "demo"\nagnet = "x"\n', '3: [sessions.a] has no "agnet"'],
-  ["other = 1\n", '1: a file has no "other"'],
+  ['[sessions.a]\nagent = "demo"\nagnet = "x"\n', '3: [sessions.a] has no key "agnet"'],
+  ["other = 1\n", '1: the file has no key "other"'],
   ['\n[sessions."a b"]\nagent = "demo"\n', '2: the name "a b" is not allowed'],
-  ["[sessions.a]\nagent = 3\n", "2: agent is no text"],
+  ["[sessions.a]\nagent = 3\n", "2: agent is not a text"],
   ['[sessions.a]\nagent = ""\n', "2: agent is empty"],
-  ['[sessions.a]\nagent = "demo"\nchat = "yes"\n', '3: chat is true or false, not "yes"'],
-  ['[sessions.a]\nagent = "demo"\nmodel = "m"\n', "3: model is for a conversation"],
-  ['[sessions.a]\nagent = "demo"\nargs = "x"\n', "3: args is no list of texts"],
-  ['[sessions.a]\nagent = "demo"\ncommand = ["x"]\n', "3: command is for the agent shell; demo has its own"],
+  ['[sessions.a]\nagent = "demo"\nchat = "yes"\n', '3: chat must be true or false, not "yes"'],
+  ['[sessions.a]\nagent = "demo"\nmodel = "m"\n', "3: model applies only to a conversation"],
+  ['[sessions.a]\nagent = "demo"\nargs = "x"\n', "3: args is not a list of texts"],
+  ['[sessions.a]\nagent = "demo"\ncommand = ["x"]\n', "3: the agent demo has its own command"],
   ['[sessions.a]\nagent = "demo"\nrestart = "often"\n', '3: restart does not take "often"'],
   ['[sessions.a]\nagent = "demo"\nmemory = "much"\n', '3: memory takes a size, not "much"'],
   ['[sessions.a]\nagent = "demo"\nbudget = { turn = 1 }\n', '3: budget does not take "turn=1"'],
-  ['[sessions.a]\nagent = "demo"\nbase = "main"\n', "3: base is about a new worktree"],
-  ['[sessions.a]\nagent = "demo"\nworktree = true\nworkspace = "w"\n', "4: workspace and worktree both say where it works"],
-  ['[sessions.a]\nagent = "demo"\ngroup = "x"\ngroups = ["y"]\n', "3: group and groups both say where it belongs"],
+  ['[sessions.a]\nagent = "demo"\nbase = "main"\n', "3: base applies only to a new worktree"],
+  ['[sessions.a]\nagent = "demo"\nworktree = true\nworkspace = "w"\n', "4: workspace and worktree cannot be used together"],
+  ['[sessions.a]\nagent = "demo"\ngroup = "x"\ngroups = ["y"]\n', "3: group and groups cannot be used together"],
   ['[sessions.a]\nagent = "demo"\ngroup = "x y"\n', '3: "x y" is not a valid group path'],
-  ['[sessions.a]\nagent = "demo"\n[sessions.a.env]\n"A-B" = "x"\n', '4: "A-B" is no name of a variable'],
-  ['[sessions.a]\nagent = "demo"\nenv = { A = [1] }\n', "3: the variable A is no text"],
-  ["[groups.a]\nlimit = 0\n", "2: limit is a number from 1 to 1000, not 0"],
-  ["[groups.a]\nlimits = 3\n", '2: [groups.a] has no "limits"'],
+  ['[sessions.a]\nagent = "demo"\n[sessions.a.env]\n"A-B" = "x"\n', '4: "A-B" is not a variable name'],
+  ['[sessions.a]\nagent = "demo"\nenv = { A = [1] }\n', "3: the variable A is not a text"],
+  ["[groups.a]\nlimit = 0\n", "2: limit must be a number from 1 to 1000, not 0"],
+  ["[groups.a]\nlimits = 3\n", '2: [groups.a] has no key "limits"'],
   ['[groups.a]\ncontext = { "b c" = 1 }\n', '2: the key "b c" is not allowed'],
-  ["[groups.a]\ncontext = { b = [nan] }\n", "2: the value of b has a number that JSON cannot say"],
-  ['[groups.a]\ncoordinator = "b"\n', "2: b is to coordinate a, and no session of that name is in it"],
+  ["[groups.a]\ncontext = { b = [nan] }\n", "2: the value of b has a number that JSON cannot represent"],
+  ['[groups.a]\ncoordinator = "b"\n', "2: the coordinator b is not a member of a"],
   [
     '[groups.a]\nlimit = 1\n[sessions.b]\nagent = "demo"\ngroup = "a"\n[sessions.c]\nagent = "demo"\ngroup = "a"\n',
-    "2: a has room for 1, and 2 sessions are to be in it",
+    "2: the group a has a limit of 1, but the file puts 2 sessions into it",
   ],
-  ["sessions = 3\n", "1: sessions is no table"],
+  ["sessions = 3\n", "1: sessions is not a table"],
   ["[sessions.a]\nagent = demo\n", "2: "],
   ["# nothing\n", " declares nothing"],
-])("%j is refused with its line and what was expected", async (text, message) => {
+])("%j is refused with its line and an explanation", async (text, message) => {
   expect((await fault(text)).replace(file, "")).toContain(message);
 });
 
-test("a file that is not there is told so", async () => {
+test("a missing file is reported", async () => {
   await expect(readPlan(path.join(directory, "none.toml"))).rejects.toMatchObject({
     code: "file_unusable",
     message: expect.stringMatching(/^there is no file/),
   });
+});
+
+test("the line of a fault is found in time, below a long line of blanks", async () => {
+  const blanks = `[${" ".repeat(20_000)}!`;
+  expect(
+    await fault(`[sessions.a]\nagent = "demo"\nprompt = """\n${blanks}\n"""\n\n[ sessions . "b" ] # [second]\nagnt = "demo"\n`),
+  ).toMatch(/^7|^8/);
 });

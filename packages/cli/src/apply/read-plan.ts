@@ -71,11 +71,11 @@ function sessionOf(tables: Tables, what: { name: string; value: unknown; directo
   const agent = text("agent") ?? (command ? "shell" : "");
   if (agent === "" && persona === undefined) throw tables.wrong(path, `the session ${name} has no agent`, 'for example: agent = "claude"');
   if (command && agent !== "shell")
-    throw tables.wrong([...path, "command"], `command is for the agent shell; ${agent} has its own`, "args are added to it");
+    throw tables.wrong([...path, "command"], `the agent ${agent} has its own command`, "omit command, and pass arguments with args");
   const chat = tables.flag(table, path, "chat") ?? false;
   for (const key of ["model", "mode"])
     if (!chat && table[key] !== undefined && persona === undefined)
-      throw tables.wrong([...path, key], `${key} is for a conversation`, "add chat = true");
+      throw tables.wrong([...path, key], `${key} applies only to a conversation`, "add chat = true");
   const groups = groupsOf(tables, path, table);
   return {
     name,
@@ -111,7 +111,7 @@ function groupsOf(tables: Tables, path: readonly string[], table: Table): string
   const one = tables.text(table, path, "group");
   const several = tables.texts(table, path, "groups") ?? [];
   if (one !== undefined && several.length > 0)
-    throw tables.wrong([...path, "group"], "group and groups both say where it belongs", "say groups alone");
+    throw tables.wrong([...path, "group"], "group and groups cannot be used together", "use groups");
   const key = one === undefined ? "groups" : "group";
   const all = (one === undefined ? several : [one]).map((each) => named(tables, [...path, key], () => checkGroup(each)));
   return [...new Set(all)];
@@ -121,12 +121,12 @@ function worktreeOf(tables: Tables, path: readonly string[], table: Table): Plan
   const { worktree } = table;
   const [base, setup] = [tables.text(table, path, "base"), tables.flag(table, path, "setup") ?? true];
   if (worktree !== undefined && worktree !== false) {
-    if (table.workspace !== undefined) throw tables.wrong([...path, "workspace"], "workspace and worktree both say where it works");
+    if (table.workspace !== undefined) throw tables.wrong([...path, "workspace"], "workspace and worktree cannot be used together");
     return { branch: worktree === true ? undefined : tables.text(table, path, "worktree"), base, setup };
   }
   const odd = ["base", "setup"].find((key) => table[key] !== undefined);
   if (odd === undefined) return undefined;
-  throw tables.wrong([...path, odd], `${odd} is about a new worktree`, "add worktree = true");
+  throw tables.wrong([...path, odd], `${odd} applies only to a new worktree`, "add worktree = true");
 }
 
 function sizeOf(tables: Tables, path: readonly string[], { table, key }: { table: Table; key: string }): number | undefined {
@@ -159,9 +159,9 @@ function environmentOf(tables: Tables, path: readonly string[], table: Table): R
   return Object.fromEntries(
     entries.map(([name, value]) => {
       if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
-        throw tables.wrong([...path, "env", name], `${JSON.stringify(name)} is no name of a variable`);
+        throw tables.wrong([...path, "env", name], `${JSON.stringify(name)} is not a variable name`);
       if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return [name, String(value)];
-      throw tables.wrong([...path, "env", name], `the variable ${name} is no text`);
+      throw tables.wrong([...path, "env", name], `the variable ${name} is not a text`);
     }),
   );
 }
@@ -173,7 +173,7 @@ function groupOf(tables: Tables, what: { path: string; value: unknown }): Planne
   tables.checkKeys(table, path, GROUP_KEYS);
   const { limit = null } = table as { limit?: unknown };
   if (limit !== null && !(Number.isInteger(limit) && (limit as number) >= 1 && (limit as number) <= MOST_MEMBERS))
-    throw tables.wrong([...path, "limit"], `limit is a number from 1 to ${MOST_MEMBERS}, not ${JSON.stringify(limit)}`);
+    throw tables.wrong([...path, "limit"], `limit must be a number from 1 to ${MOST_MEMBERS}, not ${JSON.stringify(limit)}`);
   const context = Object.entries(tables.table(table.context ?? {}, [...path, "context"]));
   if (context.length > MOST_KEYS)
     throw tables.wrong([...path, "context"], `a group has at most ${MOST_KEYS} values, this one has ${context.length}`);
@@ -183,15 +183,11 @@ function groupOf(tables: Tables, what: { path: string; value: unknown }): Planne
     if (odd !== undefined)
       throw tables.wrong(
         [...path, "context", key],
-        `the value of ${key} has a number that JSON cannot say exactly: ${odd}`,
-        "say it as text",
+        `the value of ${key} has a number that JSON cannot represent exactly: ${odd}`,
+        "write it as text, in quotes",
       );
     if (Buffer.byteLength(JSON.stringify(value)) > LONGEST_VALUE)
-      throw tables.wrong(
-        [...path, "context", key],
-        `the value of ${key} has more than 64 KB`,
-        "put it into a file, and share where that is",
-      );
+      throw tables.wrong([...path, "context", key], `the value of ${key} has more than 64 KB`, "put it into a file and share the path");
   }
   return {
     path: group,
@@ -241,14 +237,12 @@ function checkMembers(tables: Tables, groups: readonly PlannedGroup[], sessions:
     const members = sessions.filter((session) => session.groups.includes(path)).map(({ name }) => name);
     const where = ["groups", path];
     if (limit !== null && members.length > limit)
-      throw tables.wrong([...where, "limit"], `${path} has room for ${limit}, and ${members.length} sessions are to be in it`);
-    if (coordinator !== null && !members.includes(coordinator))
       throw tables.wrong(
-        [...where, "coordinator"],
-        `${coordinator} is to coordinate ${path}, and no session of that name is in it`,
-        undefined,
-        members,
+        [...where, "limit"],
+        `the group ${path} has a limit of ${limit}, but the file puts ${members.length} sessions into it`,
       );
+    if (coordinator !== null && !members.includes(coordinator))
+      throw tables.wrong([...where, "coordinator"], `the coordinator ${coordinator} is not a member of ${path}`, undefined, members);
   }
 }
 

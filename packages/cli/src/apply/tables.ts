@@ -22,7 +22,7 @@ export class Tables {
       return new Tables(file, text, asJson(parse(text)) as Table);
     } catch (error) {
       if (!(error instanceof TomlError)) throw error;
-      const what = error.message.split("\n")[0]?.replace(/^Invalid TOML document: /, "") ?? "it is no TOML";
+      const what = error.message.split("\n")[0]?.replace(/^Invalid TOML document: /, "") ?? "not valid TOML";
       throw new HoldfastError("plan_invalid", `${file}:${error.line}: ${what}`, { hint: "see: holdfast apply --help", cause: error });
     }
   }
@@ -48,33 +48,33 @@ export class Tables {
     const odd = Object.keys(table).find((key) => !known.includes(key));
     if (odd === undefined) return;
     const alike = known.filter((key) => editDistance(key, odd) <= 2 || key.startsWith(odd) || odd.startsWith(key));
-    const where = path.length === 0 ? "a file" : `[${path.join(".")}]`;
-    throw this.wrong([...path, odd], `${where} has no ${JSON.stringify(odd)}`, `it has: ${known.join(", ")}`, alike);
+    const where = path.length === 0 ? "the file" : `[${path.join(".")}]`;
+    throw this.wrong([...path, odd], `${where} has no key ${JSON.stringify(odd)}`, `its keys are: ${known.join(", ")}`, alike);
   }
 
   table(value: unknown, path: readonly string[]): Table {
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Table;
-    throw this.wrong(path, `${path.join(".")} is no table`, `for example: [${path.join(".")}]`);
+    throw this.wrong(path, `${path.join(".")} is not a table`, `for example: [${path.join(".")}]`);
   }
 
   text(table: Table, path: readonly string[], key: string): string | undefined {
     const value = table[key];
     if (value === undefined) return undefined;
     if (typeof value === "string" && value.trim() !== "") return value;
-    throw this.wrong([...path, key], `${key} is ${value === "" ? "empty" : "no text"}`, `for example: ${key} = "…"`);
+    throw this.wrong([...path, key], `${key} is ${value === "" ? "empty" : "not a text"}`, `for example: ${key} = "…"`);
   }
 
   flag(table: Table, path: readonly string[], key: string): boolean | undefined {
     const value = table[key];
     if (value === undefined || typeof value === "boolean") return value;
-    throw this.wrong([...path, key], `${key} is true or false, not ${JSON.stringify(value)}`);
+    throw this.wrong([...path, key], `${key} must be true or false, not ${JSON.stringify(value)}`);
   }
 
   texts(table: Table, path: readonly string[], key: string): string[] | undefined {
     const value = table[key];
     if (value === undefined) return undefined;
     if (Array.isArray(value) && value.every((each) => typeof each === "string")) return value as string[];
-    throw this.wrong([...path, key], `${key} is no list of texts`, `for example: ${key} = ["…", "…"]`);
+    throw this.wrong([...path, key], `${key} is not a list of texts`, `for example: ${key} = ["…", "…"]`);
   }
 
   oneOf<T extends string>(table: Table, path: readonly string[], { key, words }: { key: string; words: readonly T[] }): T | undefined {
@@ -102,7 +102,8 @@ export class Tables {
 }
 
 function isHeader(line: string, path: readonly string[]): boolean {
-  const [, name] = /^\s*\[\[?\s*(.+?)\s*\]\]?\s*(?:#.*)?$/.exec(line) ?? [];
+  // Each character belongs to one part of the pattern only: others take forever on a long line of blanks.
+  const name = /^\[\[?([^\]]*)\]/.exec(line.trim())?.[1];
   const parts = name?.match(/"[^"]*"|'[^']*'|[^.\s]+/g)?.map((part) => part.replace(/^(["'])(.*)\1$/, "$2"));
   return parts !== undefined && parts.length === path.length && parts.every((part, index) => part === path[index]);
 }

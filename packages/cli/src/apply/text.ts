@@ -22,17 +22,20 @@ const MARKS = { "+": "green", "~": "yellow", "-": "red" } as const;
 function told(step: Step): [keyof typeof MARKS, string] {
   switch (step.do) {
     case "create_group":
-      return ["+", `group ${step.group}${step.limit === null ? "" : `, with room for ${step.limit}`}`];
+      return ["+", `group ${step.group}${step.limit === null ? "" : `, limit ${step.limit}`}`];
     case "change_limit":
-      return ["~", `group ${step.group}: room for ${step.to} instead of ${step.from}`];
+      return ["~", `group ${step.group}: limit ${step.to} instead of ${step.from}`];
     case "change_goal":
-      return ["~", `group ${step.group}: ${step.from === null ? "a goal" : "another goal"}`];
+      return ["~", `group ${step.group}: ${step.from === null ? "a goal" : "a new goal"}`];
     case "share":
-      return [step.ifRevision === 0 ? "+" : "~", `${step.key} of ${step.group}${step.ifRevision === 0 ? "" : ": another value"}`];
+      return [step.ifRevision === 0 ? "+" : "~", `${step.key} of ${step.group}${step.ifRevision === 0 ? "" : ": a new value"}`];
     case "start":
       return ["+", `session ${step.name}: ${startText(step.planned)}`];
     case "resume":
-      return ["~", `session ${step.name} goes on${step.env === null ? "" : `, with other variables: ${Object.keys(step.env).join(", ")}`}`];
+      return [
+        "~",
+        `session ${step.name} is resumed${step.env === null ? "" : `, with new variables: ${Object.keys(step.env).join(", ")}`}`,
+      ];
     case "set_budget":
       return ["~", `session ${step.name}: budget ${budgetWords(step.budget)}`];
     case "join":
@@ -45,16 +48,16 @@ function told(step: Step): [keyof typeof MARKS, string] {
         `session ${step.name}: ${[step.model && `model ${step.model}`, step.mode && `mode ${step.mode}`].filter(Boolean).join(", ")}`,
       ];
     case "set_coordinator":
-      return ["~", `group ${step.group} is coordinated by ${step.name}`];
+      return ["~", `group ${step.group}: coordinator ${step.name}`];
     case "remember":
-      return ["~", `${step.declaration.name} is remembered`];
+      return ["~", `${step.declaration.name}: recorded as declared in this file`];
     case "confirm":
-      return ["~", `what is chosen of ${step.chosen.map(({ name }) => name).join(", ")} is confirmed`];
+      return ["~", `${step.chosen.map(({ name }) => name).join(", ")}: model and mode are checked`];
     case "unset":
       return ["-", `${step.key} of ${step.group}`];
     case "remove_session": {
       const stays = step.workspace === null ? "" : `; its workspace ${step.workspace} stays`;
-      return ["-", `session ${step.name} (${step.status})${step.ended ? "" : ", which is stopped"}${stays}`];
+      return ["-", `session ${step.name} (${step.status})${step.ended ? "" : ", stopped first"}${stays}`];
     }
     case "remove_group":
       return ["-", `group ${step.group}`];
@@ -94,8 +97,8 @@ function differsText(name: string, notes: readonly Differs[], file: string): str
     const says = now === null || isFingerprint(now) ? "" : ` (the file: ${now})`;
     return was === null ? `without ${key}${says}` : isFingerprint(was) ? `with another ${key}` : `with ${key} ${was}${says}`;
   });
-  const anew = `holdfast stop ${name}; holdfast rm ${name}; holdfast apply ${file}`;
-  return `${name} was started ${parts.join(", ")}; that cannot be changed while it is there. To begin anew: ${anew}`;
+  const again = `holdfast stop ${name}; holdfast rm ${name}; holdfast apply ${file}`;
+  return `${name} was started ${parts.join(", ")}; that cannot be changed later. To start over: ${again}`;
 }
 
 function isFingerprint(said: string): boolean {
@@ -107,19 +110,19 @@ function noteText(note: Exclude<Note, Differs>, file: string): string {
     case "ended":
       return `${note.name} has ended (${note.status}); start it again: holdfast resume ${note.name}, or apply --resume`;
     case "renamed":
-      return `${note.name} is called ${note.to} now`;
+      return `${note.name} is now named ${note.to}`;
     case "value_changed":
-      return `${note.key} of ${note.group} was changed by ${note.by}, and stays as it is; to set it all the same: holdfast group unset ${note.group} ${note.key}; holdfast apply ${file}`;
+      return `${note.by} changed ${note.key} of ${note.group}, so its value is kept; to set it anyway: holdfast group unset ${note.group} ${note.key}; holdfast apply ${file}`;
     case "coordinator_ended":
-      return `${note.group} cannot be coordinated by ${note.name}: it has ended`;
+      return `${note.name} cannot coordinate ${note.group}: it has ended`;
     case "still_used":
-      return `the group ${note.group} is not in the file any more, and stays: ${note.by} is in it`;
+      return `the group ${note.group} is no longer in the file, but stays: ${note.by} is a member`;
   }
 }
 
 export function leftLine(left: readonly Step[]): string {
   const names = left.map((step) => told(step)[1].replace(/ \(.*$/, ""));
-  return `${color("yellow", "!")} ${plain(`not in the file any more: ${names.join("; ")}. To take ${left.length === 1 ? "it" : "them"} away: --prune`)}`;
+  return `${color("yellow", "!")} ${plain(`no longer in the file: ${names.join("; ")}. To remove ${left.length === 1 ? "it" : "them"}: --prune`)}`;
 }
 
 export function unchangedLine({ sessions, groups }: Plan, name: string): string {

@@ -10,7 +10,7 @@ export const command: Command = {
   summary: "turn an agent you started yourself into a session",
   usage: "--tmux [SOCKET:]SESSION[.PANE] | --pid PID | --list  [--name NAME] [--agent AGENT] [--conversation ID] [--resume-when-ended]",
   description:
-    "An agent in your own tmux is watched, recorded from now on, and typed into where it is; your tmux stays unchanged. An agent on another terminal is tracked until it ends; then holdfast resume continues its conversation. The command reports what could not be adopted.\n\nSOCKET is a path, or a name as in tmux -L; the default is your default server, or the one you are in. stop ends the agent and its processes, but never your shell, your tmux session or its server. down --all leaves the agent alone; rm releases it.",
+    "An agent in your own tmux stays where it is. Holdfast watches it, records its output from now on, and types into its pane; your tmux stays unchanged. An agent on another terminal is tracked until it ends; then holdfast resume continues its conversation. The command reports what could not be adopted.\n\nSOCKET is a path, or a name as in tmux -L. The default is the tmux server you are in, else your default server.\n\nholdfast stop ends the agent and its processes, but never your shell, your tmux session or its server. holdfast down --all leaves the agent running. holdfast rm releases it.",
   arguments: "nothing",
   flags: {
     list: { summary: "list agents that run outside Holdfast" },
@@ -25,7 +25,7 @@ export const command: Command = {
     role: { value: "TEXT", summary: "role of the session, a note for people", complete: "nothing" },
     objective: { value: "TEXT", summary: "objective of the session, a note for people", complete: "nothing" },
     conversation: { value: "ID", summary: "the agent's own conversation id, if you know it", complete: "nothing" },
-    "resume-when-ended": { summary: "when the agent ends, continue its conversation in a run of Holdfast" },
+    "resume-when-ended": { summary: "when the agent ends, continue its conversation in a session of Holdfast" },
   },
   examples: [
     ["holdfast adopt --list", "list the agents"],

@@ -9,7 +9,8 @@ export const command: Command = {
   summary: "list the agents and their versions",
   onlyReads: true,
   usage: "",
-  description: "Looks for agents on your PATH. To add your own agent, put a table [agents.NAME] with a command into config.toml.",
+  description:
+    "Lists the agents that Holdfast supports, and where your PATH has them. To add your own agent, put a table [agents.NAME] with a command into config.toml.",
   flags: {},
   examples: [
     ["holdfast agents", "show name, version and path of each agent"],
@@ -22,24 +23,19 @@ export const command: Command = {
   },
 };
 
-/** Most agents report their version at once; some must start first, which takes seconds. */
+/** Most agents report their version at once; some must start first. The daemon keeps a later answer for the next call. */
 const AT_ONCE_MS = 1000;
-const ONE_WAIT_MS = 3000;
-/** Bounds the wait for an agent that hangs. */
-const MOST_WAITS = 3;
+const A_LITTLE_MS = 2000;
 
 async function withVersions({ client, json }: Context): Promise<AgentInfo[]> {
   const { PATH: path, HOME: home } = process.env;
   const ask = async (waitMs: number) => (await client.call("listAgents", { query: { path, home, versions: true, waitMs } })).agents;
-  let agents = await ask(AT_ONCE_MS);
+  const agents = await ask(AT_ONCE_MS);
   const slow = agents.filter(({ asking }) => asking).map(({ name }) => plain(name));
-  if (slow.length > 0 && !json && process.stderr.isTTY) {
-    process.stderr.write(
-      `asking ${slow.join(", ")} for ${slow.length === 1 ? "its version" : "their versions"}; the first time takes a few seconds …\n`,
-    );
-  }
-  for (let waits = 0; waits < MOST_WAITS && agents.some(({ asking }) => asking); waits++) agents = await ask(ONE_WAIT_MS);
-  return agents;
+  if (slow.length === 0) return agents;
+  if (!json && process.stderr.isTTY)
+    process.stderr.write(`asking ${slow.join(", ")} for ${slow.length === 1 ? "its version" : "their versions"} …\n`);
+  return ask(A_LITTLE_MS);
 }
 
 /** On a terminal, shortens paths, or omits them if too little space remains. */
@@ -58,7 +54,7 @@ function row({ name, version, asking, description, path, tested, own }: AgentInf
   const notes = [...(tested ? [] : ["untested"]), ...(own ? ["yours"] : [])];
   return [
     plain(name),
-    asking ? "did not answer" : (version ?? "–"),
+    asking ? "no answer yet" : (version ?? "–"),
     `${plain(description)}${notes.length > 0 ? ` (${notes.join(", ")})` : ""}`,
     path === null ? "not found" : shortPath(path),
   ];

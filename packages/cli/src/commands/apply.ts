@@ -17,7 +17,7 @@ export const command: Command = {
   summary: "create the sessions, groups and shared values declared in a file",
   usage: "FILE.toml [--dry-run] [--prune [--yes]] [--resume] [--trust]",
   description:
-    'A file looks like this:\n\n  [groups.team]\n  limit = 8\n  goal = "ship 1.0"\n  coordinator = "lead"\n  context = { ports = [3000, 3001] }\n\n  [sessions.lead]\n  agent = "claude"\n  chat = true\n  group = "team"\n  prompt = "Plan the work, and give it to the others."\n\napply creates what is missing and changes what differs. It reports differences that cannot be changed. A second apply of the same file changes nothing. Sessions and groups that others created stay untouched; settings that cannot be applied to them are refused. --prune removes sessions and groups that an earlier apply of the file created and that are no longer in the file.',
+    'A file looks like this:\n\n  [groups.team]\n  limit = 8\n  goal = "ship 1.0"\n  coordinator = "lead"\n  context = { ports = [3000, 3001] }\n\n  [sessions.lead]\n  agent = "claude"\n  chat = true\n  group = "team"\n  prompt = "Plan the work, and give it to the others."\n\napply creates what is missing and changes what differs. It reports differences that cannot be changed. A second apply of the same file changes nothing.\n\nSessions and groups that others created stay untouched. If the file sets something that cannot be applied to them, apply refuses the file. --prune removes sessions and groups that an earlier apply created and the file no longer declares.',
   arguments: "files",
   flags: {
     "dry-run": { summary: "print the changes without making them" },
@@ -37,7 +37,7 @@ export const command: Command = {
     const { args, flags, client } = context;
     const [name, ...more] = args;
     if (name === undefined || more.length > 0)
-      throw new HoldfastError("usage", "name one file", { hint: "for example: holdfast apply team.toml" });
+      throw new HoldfastError("usage", "expected one file", { hint: "for example: holdfast apply team.toml" });
     const [prune, isDryRun] = [flags.has("prune"), flags.has("dry-run")];
     const isAsked = prune && !isDryRun && !flags.has("yes");
     if (isAsked && (context.json || !process.stdin.isTTY || !process.stdout.isTTY))

@@ -21,7 +21,7 @@ export const command: Command = {
   flags: {
     all: { summary: "with ls: include answered requests" },
     session: { value: "NAME", summary: "with ls and watch: requests of this session", complete: "sessions" },
-    always: { summary: "with allow: allow similar requests too, if the conversation's agent offers that" },
+    always: { summary: "with allow: also allow similar requests in future; only in conversations whose agent offers it" },
     reason: { value: "TEXT", summary: "with deny: the reason, sent to the agent", complete: "nothing" },
   },
   examples: [
@@ -83,10 +83,15 @@ async function onlyOne(context: Context, verb: string, text?: string): Promise<s
       hint: `holdfast approvals answer ${plain(text ?? "")} TEXT`,
     });
   if (more.length === 0) return only.id;
-  const said = text === undefined ? "" : ` ${shellWord(text)}`;
+  const reason = context.flags.text("reason");
+  const given = [
+    ...(text === undefined ? [] : [shellWord(text)]),
+    ...(reason === undefined ? [] : ["--reason", shellWord(reason)]),
+    ...(context.flags.has("always") ? ["--always"] : []),
+  ];
   const lines = approvals.flatMap(({ id, name, text: wants }) => [
     `${name}: ${visible(wants)}`,
-    `  holdfast approvals ${verb} ${id}${said}`,
+    `  holdfast approvals ${[verb, id, ...given].join(" ")}`,
   ]);
   throw new HoldfastError("approval_ambiguous", [`${approvals.length} requests are open; name one:`, ...lines].join("\n"));
 }

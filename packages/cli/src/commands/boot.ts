@@ -7,6 +7,7 @@ import { writeFileAtomic } from "@holdfast/platform/files";
 import { findProgram } from "@holdfast/platform/program";
 import { bootFile } from "../boot-file.ts";
 import type { Command, Context } from "../command.ts";
+import { refuseSession } from "../refuse-session.ts";
 
 export const command: Command = {
   name: "boot",
@@ -22,6 +23,7 @@ export const command: Command = {
   ],
   async run(context) {
     const [verb = "status", ...more] = context.args;
+    if (verb !== "status") refuseSession(context, "change what starts at boot");
     if (more.length === 0 && verb === "install") return install(context);
     if (more.length === 0 && verb === "uninstall") return uninstall(context);
     if (more.length === 0 && verb === "status") return status(context);

@@ -48,12 +48,12 @@ test.each([
   [["demo", "--agent", "demo"], { agent: "demo" }],
   [["fix", "--agent", "demo", "--model", "m", "--mode", "auto"], { name: "fix", agent: "demo", model: "m", mode: "auto" }],
   [["--persona", "reviewer", "--", "--fast"], { persona: "reviewer", args: ["--fast"] }],
-])("chat %j", async (argv, wanted) => {
+])("chat %j opens the requested conversation", async (argv, wanted) => {
   expect(await run(...argv)).toBe(0);
   expect(vi.mocked(talk).mock.lastCall?.[1]).toEqual({ ...NOTHING, ...wanted });
 });
 
-test("-p is one turn; - and what is piped in are read from standard input", async () => {
+test("-p runs one turn, and the prompt can come from standard input", async () => {
   await run("demo", "-p", "say hello");
   expect(vi.mocked(answerOnce).mock.lastCall?.slice(1)).toEqual([{ ...NOTHING, existing: "demo" }, "say hello"]);
   piped = "from a pipe\n";
@@ -71,6 +71,6 @@ test.each([
   [["one", "--resume", "two"], 'expected one conversation, got "one" and "two"'],
   [["demo", "-p", " "], "the prompt is empty"],
   [["demo", "--json"], "--json needs -p"],
-])("chat %j makes no sense", async (argv, message) => {
+])("chat %j is refused", async (argv, message) => {
   await expect(run(...argv)).rejects.toMatchObject({ code: "usage", message });
 });

@@ -13,7 +13,7 @@ export const command: Command = {
   summary: "compare the agents of a tournament: status, changes, checks",
   usage: "[NAME] [--check COMMAND] | --all",
   description:
-    "NAME is the tournament or one of its sessions; the default is the only open tournament. CHANGED counts commits, uncommitted changes and new files since the common commit. --check runs a command in each workspace, two at a time, and saves its output to a file; the table shows the last result. The workspace's variables are set, for example HOLDFAST_PORT_BASE.",
+    "A tournament is several agents on one prompt: holdfast spawn --best-of. NAME is the tournament or one of its sessions; the default is the only open tournament. The column CHANGED counts commits, uncommitted changes and new files since the common commit.\n\n--check runs a command in each workspace, two at a time. The table shows the last result, and the output is saved to a file. The command gets the workspace's variables, for example HOLDFAST_PORT_BASE.",
   flags: {
     check: { value: "COMMAND", summary: "run this command in each workspace, for example 'npm test'", complete: "nothing" },
     all: { summary: "list all tournaments" },
@@ -48,7 +48,7 @@ async function onlyOne({ client }: Context): Promise<string> {
   const [only, ...others] = tournaments;
   if (only && others.length === 0) return only.id;
   throw only
-    ? new HoldfastError("usage", "name a tournament", { candidates: tournaments.map(({ name }) => name) })
+    ? new HoldfastError("usage", "several tournaments are open; pass a name", { candidates: tournaments.map(({ name }) => name) })
     : new HoldfastError("tournament_not_found", "no tournament is open", {
         hint: "start one: holdfast spawn claude --best-of 3 --prompt TEXT; list finished ones: holdfast compare --all",
       });

@@ -5,7 +5,7 @@ export const command: Command = {
   summary: "show, check and change the configuration",
   usage: "[VERB] …",
   description:
-    "Your configuration is ~/.config/holdfast/config.toml. A project's own is .holdfast/config.toml at the top of its repository.\ndocs/reference/configuration.md describes every key. These commands need no daemon.",
+    "Your configuration is ~/.config/holdfast/config.toml. A project's own is .holdfast/config.toml at the top of its repository.\ndocs/reference/configuration.md describes every key. These commands need no daemon. Inside a session, your own file cannot be changed.",
   flags: {},
   arguments: "nothing",
   examples: [

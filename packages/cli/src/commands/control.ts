@@ -5,7 +5,7 @@ export const command: Command = {
   summary: "request, give or take control of a session",
   usage: "request|give|take NAME",
   description:
-    "One attached terminal drives: its input reaches the program, and the session has its size. The others watch. request asks the driver on their screen. give hands control to whoever asked last, or to --to. take needs no consent; it works for your own sessions, and for owners. holdfast show NAME lists who is attached.",
+    "One attached terminal drives: its input reaches the program, and the session has its size. The others watch.\n\n  request  asks the driver, on the driver's screen\n  give     hands control to the last requester, or to --to\n  take     takes control without asking; for your own sessions, and for owners\n\nholdfast show NAME lists the attached terminals.",
   flags: {},
   examples: [
     ["holdfast control request demo", "request control"],

@@ -37,11 +37,13 @@ export const command: Command = {
     if (prompt?.trim() === "") throw new HoldfastError("usage", "the first prompt is empty", { hint: "omit --prompt, or give it a text" });
     const isCommand = agent === undefined && persona === undefined;
     if (isCommand && rest.length === 0)
-      throw new HoldfastError("usage", "name an agent, or give a command after --", {
+      throw new HoldfastError("usage", "expected an agent, or a command after --", {
         hint: "for example: holdfast create demo --name demo",
       });
     if (isCommand && prompt !== undefined)
-      throw new HoldfastError("usage", "--prompt needs an agent", { hint: "name an agent: holdfast create claude --prompt …" });
+      throw new HoldfastError("usage", "--prompt needs an agent", {
+        hint: "for example: holdfast create claude --prompt 'fix the login bug'",
+      });
     const what = isCommand
       ? { agent: "shell", command: [...rest] }
       : {

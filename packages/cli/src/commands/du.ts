@@ -9,7 +9,7 @@ export const command: Command = {
   onlyReads: true,
   usage: "",
   description:
-    "Lists each session with its recordings, the largest first, then the rest of the home. To remove old sessions: holdfast prune.",
+    "Lists each session with its recordings, the largest first, then everything else that Holdfast stores. To remove old sessions: holdfast prune.",
   flags: {},
   examples: [
     ["holdfast du", "list the largest first"],

@@ -16,7 +16,7 @@ export const command: Command = {
   onlyReads: true,
   usage: "NAME",
   description:
-    "Shows the process, turn, attention and background work of a session, the evidence for each and its age. Without evidence the status is unknown.",
+    "Shows the process, turn, open request and background work of a session, each with its evidence and the age of that evidence. Without evidence the status is unknown.",
   flags: {},
   arguments: "sessions",
   examples: [

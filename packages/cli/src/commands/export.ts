@@ -34,11 +34,11 @@ export const command: Command = {
     }
     if (file === "-" && context.json) {
       throw new HoldfastError("usage", "--json and - cannot be used together: both write to standard output", {
-        hint: "name a file, or omit --json",
+        hint: "pass a file, or omit --json",
       });
     }
     if (file === "-" && flags.has("force"))
-      throw new HoldfastError("usage", "--force is for files, and - is standard output", { hint: "leave out --force, or name a file" });
+      throw new HoldfastError("usage", "--force has no effect on standard output", { hint: "omit --force, or pass a file" });
     const { exportRecording } = await import("../export/export.ts");
     await exportRecording(context, { ref, format, file, run: runNumber(flags), force: flags.has("force") });
     return 0;

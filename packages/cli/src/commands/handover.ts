@@ -5,7 +5,7 @@ import { oneName } from "../select.ts";
 
 export const command: Command = {
   name: "handover",
-  summary: "hand a session over to another principal, with its history and a note",
+  summary: "give a session to another person or token, with its history and a note",
   usage: "NAME --to PRINCIPAL [--note TEXT]",
   description:
     "The session keeps running unchanged. The new owner can take control of it and hand it on. They see the handover and the note in show, in digest and at their next attach; attached terminals are notified. holdfast token ls lists the tokens.",
@@ -21,7 +21,7 @@ export const command: Command = {
     const ref = oneName(context, "handover NAME --to PRINCIPAL");
     const to = context.flags.text("to");
     if (to === undefined)
-      throw new HoldfastError("usage", "name the new owner: --to PRINCIPAL", {
+      throw new HoldfastError("usage", "expected the new owner: --to PRINCIPAL", {
         hint: "holdfast token ls lists the tokens: --to token:NAME",
       });
     const note = context.flags.text("note");

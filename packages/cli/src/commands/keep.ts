@@ -23,7 +23,7 @@ export const command: Command = {
   async run(context) {
     const [name, ...more] = context.args;
     if (name === undefined || more.length > 0)
-      throw new HoldfastError("usage", "name the entry to keep", { hint: "for example: holdfast keep fix-2" });
+      throw new HoldfastError("usage", "expected the entry to keep", { hint: "for example: holdfast keep fix-2" });
     const body = mergeBody(context.flags);
     const tournament = await context.client.call("getTournament", { params: { ref: name } });
     const entry = entryNamed(tournament, name);

@@ -12,7 +12,7 @@ export const command: Command = {
   onlyReads: true,
   usage: "[NAME…] [--all] [--status S] [--agent A] [--tree] [--wide] [--watch]",
   description:
-    "Lists running sessions, and failed sessions that nobody has viewed since (attach, show, logs, transcript, chat, digest). --all adds the sessions that have ended and the path of each recording, if the terminal is wide enough.\n\ndone and failed sessions ended by themselves. stopped sessions were ended by somebody. lost sessions vanished with their keeper; show NAME says what to do. A session that will restart shows when, or that Holdfast gave up.",
+    "Lists running sessions, and failed sessions that nobody has viewed since (attach, show, logs, transcript, chat, digest). Sessions that wait for you come first, then failed ones. ABOUT shows the objective, else the first prompt, else the command. --all adds ended sessions and, on a wide terminal, the path of each recording.\n\n  working  the agent has a turn\n  waiting  the agent needs you: an approval, an answer, a login\n  idle     the agent waits for a prompt\n  unknown  there is no evidence yet; see holdfast explain\n  done     the program ended with success\n  failed   the program ended with an error\n  stopped  somebody stopped the session\n  lost     the session's keeper ended, for example in a reboot; see holdfast restore\n\nA session with a restart policy shows when it restarts, or that Holdfast gave up.",
   flags: {
     ...SELECTION_FLAGS,
     all: { summary: "include sessions that have ended", short: "a" },
@@ -42,7 +42,7 @@ export const command: Command = {
 };
 
 async function tree(context: Context, query: ReturnType<typeof selectionOf> & { usage: boolean }): Promise<number> {
-  const { sessions, branches } = await listTree(context.client, query);
+  const { sessions, branches } = await listTree(context, query);
   process.stdout.write(`${context.json ? JSON.stringify(sessions) : render(sessions, context, branches)}\n`);
   if (query.agent) await warnOfUnknownAgents(context, sessions);
   return 0;

@@ -14,7 +14,7 @@ export const command: Command = {
   summary: "list messages and their delivery state",
   usage: "[NAME | --mine [--wait 1m | --peek] | --thread ID | cancel ID]",
   description:
-    "Lists the newest hundred messages, oldest first. queued: waits for its turn. injected: the agent has it. turn started: the agent works on it. replied: answered. failed: not delivered, with the reason. cancel withdraws a queued message.\n\n--mine prints the messages for you, or inside an agent those for the agent, and marks them as read. Read messages are not delivered again.",
+    "Lists the newest hundred messages, oldest first.\n\n  queued        waiting for delivery\n  injected      delivered to the agent\n  turn started  the agent works on it\n  replied       the agent has answered\n  failed        not delivered; the reason follows\n\nholdfast messages cancel ID withdraws a queued message. --mine prints the messages to you and marks them as read; inside a session, those to the session's agent. A message that was read is not delivered again.",
   flags: {
     mine: { summary: "read your messages" },
     wait: { value: "TIME", summary: "with --mine: wait at most this long for a message", complete: "nothing" },

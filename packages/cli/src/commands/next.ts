@@ -13,7 +13,7 @@ export const command: Command = {
   summary: "attach to the session that has waited longest",
   usage: "[--idle] [--read-only]",
   description:
-    "First come sessions that wait for an approval, an answer, trust or a login, the longest wait first. Then come sessions that hang, then failed sessions that nobody has viewed. An ended session is shown as by holdfast show.\n\nWhile attached, Ctrl+] moves to the next session. If no session waits, the exit code is 24.",
+    "First come sessions that wait for an approval, an answer, trust or a login, the longest wait first. Then come sessions that hang, then failed sessions that nobody has viewed. For an ended session, the command prints the output of holdfast show.\n\nWhile attached, Ctrl+] moves to the next session. If no session waits, the exit code is 24.",
   flags: {
     idle: { summary: "include sessions that have finished their turn and wait for a prompt" },
     "read-only": { summary: "attach read-only", short: "r" },

@@ -5,7 +5,7 @@ export const command: Command = {
   summary: "list the roles that agents can take",
   usage: "[VERB] …",
   description:
-    "A persona is a markdown file. Its front matter has name, description, agent, model and tools; the text below it is the agent's instructions. If two personas have the same name, the first of these locations wins: .holdfast/personas of the project, personas next to your config.toml, .claude/agents of the project, ~/.claude/agents. Agent files for Claude Code work as they are.",
+    "A persona is a markdown file. Its front matter has name, description, agent, model, tools, disallowedTools and permissionMode; the text below it is the agent's instructions. If two personas have the same name, the first of these locations wins: .holdfast/personas of the project, personas next to your config.toml, .claude/agents of the project, ~/.claude/agents. Agent files for Claude Code work as they are and start Claude Code.",
   flags: {},
   arguments: "nothing",
   examples: [

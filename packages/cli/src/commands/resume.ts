@@ -54,7 +54,7 @@ export const command: Command = {
         hint: "pass one of the two",
       });
     }
-    if (flags.has("attach") && flags.has("no-wait")) throw new HoldfastError("usage", "--attach or --no-wait, not both");
+    if (flags.has("attach") && flags.has("no-wait")) throw new HoldfastError("usage", "--attach and --no-wait cannot be used together");
     const given = flags.text("prompt");
     const prompt = given === "-" ? (await readInput()).trimEnd() : given;
     const repeatPrompt = flags.has("repeat-prompt");

@@ -9,7 +9,7 @@ export const command: Command = {
   summary: "remove ended sessions and their recordings",
   usage: "NAME… [--tree] [--all] [--status S] [--agent A] [--yes]",
   description:
-    "A running session is refused; stop it first. So is a session with running children. Processes it left behind are ended. An adopted session is released: its agent keeps running, and its recording is removed.\n\nOn a terminal, --all, --status and --agent list the sessions, mark unread ones, and ask for confirmation. Removed sessions cannot be restored.",
+    "Refuses a running session, and a session with running children: stop them first. Ends processes that the session left behind. Releases an adopted session: its agent keeps running, and its recording is removed.\n\nOn a terminal, --all, --status and --agent list the sessions, mark unread ones, and ask for confirmation. Removed sessions cannot be restored.",
   flags: {
     tree: { summary: "include all descendants" },
     ...SELECTION_FLAGS,

@@ -18,7 +18,8 @@ export const command: Command = {
   ],
   async run(context) {
     const command = [...context.rest];
-    if (command.length === 0) throw new HoldfastError("usage", "name a command to run", { hint: "for example: holdfast run -- npm test" });
+    if (command.length === 0)
+      throw new HoldfastError("usage", "expected a command after --", { hint: "for example: holdfast run -- npm test" });
     printStarted(await startSession(context, { agent: "shell", command }), context.json);
     return 0;
   },

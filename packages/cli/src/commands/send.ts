@@ -67,7 +67,7 @@ export const command: Command = {
     }
     if (flags.text("timeout") !== undefined && !flags.has("wait"))
       throw new HoldfastError("usage", "--timeout has no effect without --wait", { hint: "add --wait" });
-    if (flags.has("wait") && flags.has("no-wait")) throw new HoldfastError("usage", "--wait or --no-wait, not both");
+    if (flags.has("wait") && flags.has("no-wait")) throw new HoldfastError("usage", "--wait and --no-wait cannot be used together");
     const raw = flags.has("no-enter") || flags.has("force");
     const receipts = ["to", "group", "coordinator", "reply-to", "expires", "wait", "timeout", "steer", "no-wait"].filter((name) =>
       isSet(flags, name),
@@ -184,7 +184,10 @@ async function soon({ client }: Context, { id }: Message): Promise<Message> {
 
 async function waitFor(context: Context, message: Pick<Message, "id">): Promise<number> {
   const timeout = context.flags.text("timeout");
-  const now = await follow(context.client, message, timeout === undefined ? undefined : parseDuration(timeout, "--timeout"));
+  const now = await follow(context.client, message, {
+    timeoutMs: timeout === undefined ? undefined : parseDuration(timeout, "--timeout"),
+    onWaiting: process.stderr.isTTY ? (text) => process.stderr.write(`${text}\n`) : undefined,
+  });
   if (context.json) process.stdout.write(`${JSON.stringify(now)}\n`);
   if (now.state !== "replied") throw outcome(now);
   if (!context.json && now.reply !== null) process.stdout.write(`${process.stdout.isTTY ? readable(now.reply) : now.reply}\n`);

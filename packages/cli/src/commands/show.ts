@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import type { Digest } from "@holdfast/contract/digest";
 import type { RecordingGap } from "@holdfast/contract/recording-endpoints";
-import type { Session } from "@holdfast/contract/session";
+import type { RoleTools, Session } from "@holdfast/contract/session";
 import { shellWord } from "@holdfast/platform/shell";
 import { counted } from "@holdfast/platform/units";
 import { attachmentText } from "../attachment-text.ts";
@@ -79,7 +79,10 @@ function render(session: Session, gaps: readonly RecordingGap[], digest: Digest 
     ["earlier", earlierOf(session)],
     ["forked from", session.forkedFrom && forkedFrom(session.forkedFrom)],
     ["role", session.role],
+    ["tools", session.tools ? toolsText(session.tools) : null],
+    ["", session.tools ? unenforcedText(session.agent, session.tools) : null],
     ["objective", session.objective],
+    ["about", session.firstPrompt],
     ["command", session.command.map(shellWord).join(" ")],
     ["directory", session.cwd],
     ["workspace", session.workspace && workspaceOf(session.workspace)],
@@ -117,6 +120,16 @@ function render(session: Session, gaps: readonly RecordingGap[], digest: Digest 
     ["viewed", session.endedAt === null ? null : (local(session.viewedAt) ?? "not since it ended; it is kept until somebody views it")],
   ];
   return rows.flatMap(([name, value]) => (value === null ? [] : [`${color("dim", name.padEnd(12))} ${plain(value)}`])).join("\n");
+}
+
+function toolsText({ allowed, denied }: RoleTools): string {
+  const only = allowed === null ? "all" : `only ${allowed.join(", ") || "none"}`;
+  return denied.length === 0 ? only : `${only} except ${denied.join(", ")}`;
+}
+
+function unenforcedText(agent: string, { allowed, enforced }: RoleTools): string | null {
+  if (!enforced) return `${agent} does not enforce this; approvals decide what it may do`;
+  return allowed?.some((name) => name.includes("(")) ? `${agent} does not enforce the text in parentheses` : null;
 }
 
 function notTold({ name, conversation }: Session): string {

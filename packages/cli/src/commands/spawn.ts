@@ -58,14 +58,14 @@ export const command: Command = {
     const persona = context.flags.text("persona");
     const { agent, said } = wordsOf(context, persona !== undefined || isTournament || isTalk);
     if (agent === undefined && persona === undefined && !isTournament && !isTalk)
-      throw new HoldfastError("usage", "name an agent", { hint: "for example: holdfast spawn demo; holdfast agents lists them" });
+      throw new HoldfastError("usage", "expected an agent", { hint: "for example: holdfast spawn demo; list agents: holdfast agents" });
     checkAttachFlag(context);
     if (context.flags.has("attach") && (isTournament || isTalk))
       throw new HoldfastError("usage", `--attach has no effect with ${isTournament ? "--best-of" : "a conversation on this terminal"}`, {
-        hint: "leave out --attach",
+        hint: "omit --attach",
       });
     const prompt = said === "-" ? (await readInput()).trimEnd() : said;
-    if (prompt?.trim() === "") throw new HoldfastError("usage", "the first prompt is empty", { hint: "give it a text, or leave it out" });
+    if (prompt?.trim() === "") throw new HoldfastError("usage", "the first prompt is empty", { hint: "pass a text, or omit the prompt" });
     if (isTournament) {
       if (persona !== undefined) throw new HoldfastError("usage", "--persona cannot be used with --best-of", { hint: "omit --best-of" });
       const { startTournament } = await import("../tournament/start.ts");
@@ -97,7 +97,7 @@ function wordsOf({ args, rest, flags }: Context, isOptional: boolean): { agent: 
   const agent = first ?? named;
   if (first !== undefined && named !== undefined)
     throw new HoldfastError("usage", `the agent is named twice: ${JSON.stringify(first)} and --agent ${named}`, {
-      hint: "leave out one of the two",
+      hint: "omit one of them",
     });
   if (more.length > 0) {
     const line = [...(agent === undefined ? [] : [agent]), [text, ...more].join(" "), ...(rest.length > 0 ? ["--", ...rest] : [])];
@@ -107,6 +107,6 @@ function wordsOf({ args, rest, flags }: Context, isOptional: boolean): { agent: 
   }
   const given = flags.text("prompt");
   if (text !== undefined && given !== undefined)
-    throw new HoldfastError("usage", "the prompt is given twice: as an argument and with --prompt", { hint: "leave out one of the two" });
+    throw new HoldfastError("usage", "the prompt is given twice: as an argument and with --prompt", { hint: "omit one of them" });
   return { agent, said: text ?? given };
 }

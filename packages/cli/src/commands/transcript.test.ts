@@ -58,7 +58,7 @@ const piece = (from: number, to: number, more = {}) => ({
   ...more,
 });
 
-test("transcript prints piece after piece, and what could not be read", async () => {
+test("transcript prints all parts and the number of unreadable lines", async () => {
   reply = (_, { query }) => (query?.after === undefined ? piece(1, 2, { more: true, damaged: 1 }) : piece(3, 3, { damaged: 1 }));
   expect(await run(transcript, "fix")).toBe(0);
   expect(out).toBe("t1 t2 t3 \n");
@@ -73,14 +73,14 @@ test("transcript prints piece after piece, and what could not be read", async ()
   ).toEqual([1, 2, 3]);
 });
 
-test("transcript --page is one page, and says which", async () => {
+test("transcript --page prints one page and its number", async () => {
   reply = () => piece(1, 1, { more: true, pages: 3 });
   await run(transcript, "fix", "--page", "2");
   expect(calls).toEqual([["readTranscript", { params: { ref: "fix" }, query: { page: "2", turns: undefined } }]]);
   expect(err).toBe("page 2 of 3\n");
 });
 
-test("transcript -f goes on through a daemon that dies, until the session has ended and all was read", async () => {
+test("transcript -f continues after a daemon dies, until the session has ended and everything is printed", async () => {
   let streams = 0;
   entries = async function* () {
     streams++;
@@ -100,7 +100,7 @@ test("transcript -f goes on through a daemon that dies, until the session has en
   expect(streams).toBe(3);
 });
 
-test("cancel says whether a turn ran", async () => {
+test("cancel reports whether a turn was running", async () => {
   reply = () => ({ session: { name: "fix" }, cancelled: true, outcome: "stopped", steps: ["keys", "keys_again"] });
   await run(cancel, "fix");
   reply = () => ({ session: { name: "fix" }, cancelled: false, outcome: "none", steps: [] });
@@ -110,7 +110,7 @@ test("cancel says whether a turn ran", async () => {
   expect(out).toBe(`fix: interrupted, at the second attempt\nfix: no turn is running\n${json}\n`);
 });
 
-test("usage asks by what, since when and of whom it is told to, and refuses what it does not know", async () => {
+test("usage requests the given grouping, time and session, and refuses unknown ones", async () => {
   reply = () => ({ by: "day" });
   await run(usage, "--json");
   await run(usage, "fix", "--json");
@@ -138,7 +138,7 @@ const persona = {
   shadowedBy: null,
 };
 
-test("personas lists those that are used, those that are not, and what is wrong", async () => {
+test("personas lists used personas, unused ones and problems", async () => {
   reply = () => ({ personas: [], problems: [] });
   await run(list);
   expect(out).toContain("No personas.");
@@ -158,7 +158,7 @@ test("personas lists those that are used, those that are not, and what is wrong"
   expect(out).toContain("(still used)");
 });
 
-test("personas show has what the agent is told", async () => {
+test("personas show prints the agent's instructions", async () => {
   reply = () => persona;
   await run(show, "reviewer");
   expect(out).toMatch(/^reviewer\nreads\ncode\n\nagent {2}any/);

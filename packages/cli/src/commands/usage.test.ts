@@ -17,7 +17,7 @@ const SUMS = {
   estimated: false,
 };
 
-/** What it asked for, and what it printed. */
+/** The request and the output. */
 async function run(args: string[], flags: Record<string, string> = {}, json = false) {
   const asked: unknown[] = [];
   const report: UsageReport = { by: "day", since: null, rows: [], total: SUMS, unpriced: [] };
@@ -40,7 +40,7 @@ async function run(args: string[], flags: Record<string, string> = {}, json = fa
   return { query, printed: printed.join(""), report };
 }
 
-test("without anything it is day by day, the last thirty, in the time zone of who asks", async () => {
+test("usage without arguments is grouped by day, for the last thirty days, in the caller's time zone", async () => {
   const { query, printed } = await run([]);
   expect(query).toMatchObject({ by: "day", session: undefined, timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone });
   const days = (Date.now() - Date.parse(String(query.since))) / 86_400_000;
@@ -48,7 +48,7 @@ test("without anything it is day by day, the last thirty, in the time zone of wh
   expect(printed).toBe("No usage reported.\n");
 });
 
-test("of one session it is turn by turn, all that there ever was, unless it is asked for otherwise", async () => {
+test("usage of one session is grouped by turn, for all time, unless flags say otherwise", async () => {
   expect((await run(["api"])).query).toMatchObject({ by: "turn", session: "api", since: undefined });
   expect((await run(["api"], { by: "model", since: "2026-11-15T00:00Z" })).query).toMatchObject({
     by: "model",
@@ -57,12 +57,12 @@ test("of one session it is turn by turn, all that there ever was, unless it is a
   expect((await run([], { since: "all" })).query.since).toBeUndefined();
 });
 
-test("a script gets the report as it is", async () => {
+test("--json prints the report unchanged", async () => {
   const { printed, report } = await run([], {}, true);
   expect(JSON.parse(printed)).toEqual(report);
 });
 
-test("what it does not know, and more than one name, is refused", async () => {
+test("an unknown grouping, an invalid time and a second name are refused", async () => {
   await expect(run([], { by: "week" })).rejects.toThrow('--by does not take "week"');
   await expect(run(["a", "b"])).rejects.toThrow("expected at most one session");
   await expect(run([], { since: "never" })).rejects.toThrow("--since takes a duration or a time");

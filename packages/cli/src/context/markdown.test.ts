@@ -11,7 +11,7 @@ function context(texts: Partial<Record<ContextFileName, string>>, more: { cut?: 
   return asMarkdown({ root: "/home/me/app", directory: "/home/me/app/.holdfast/context", exists: true, files });
 }
 
-test("each file comes below one heading, its own headings a level deeper, and what is empty is named", () => {
+test("the files become one document with their headings one level deeper, and empty files are named", () => {
   expect(
     context({ "background.md": "# Background\n\nwhy\n\n## Detail\n", "plan.md": "# Plan\n- [ ] one\n" }),
   ).toBe(`# Working Context of app
@@ -29,12 +29,12 @@ why
 `);
 });
 
-test("a file without a title is given one, and its headings come below it", () => {
+test("a file without a title gets one, and its headings come below it", () => {
   expect(context({ "working-log.md": "just words\n\n# One\n## Two" })).toContain("## Working log\n\njust words\n\n### One\n#### Two\n");
   expect(context({ "working-log.md": "just words\n\n### Three" })).toContain("## Working log\n\njust words\n\n### Three\n");
 });
 
-test("what only looks like a heading stays as it is: code, deep headings, hashes without a space, rules", () => {
+test("text that only looks like a heading is unchanged: code, deep headings, hashes without a space, rules", () => {
   const text = "# T\n\n```sh\n# a comment\n````\n~~~ still inside\n```\n\n###### Six\n#hashtag\n\n---\n\n- item\n---\n";
   const shifted = context({ "plan.md": text });
   expect(shifted).toContain("```sh\n# a comment\n````\n");
@@ -47,6 +47,6 @@ test("underlined headings count as headings", () => {
   expect(shifted).not.toContain("====");
 });
 
-test("a file that is too long says where the rest of it is", () => {
+test("a file that is cut names the path of the rest", () => {
   expect(context({ "plan.md": "# Plan\nlong" }, { cut: true })).toContain("*More in /app/plan.md.*");
 });

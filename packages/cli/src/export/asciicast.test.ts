@@ -13,7 +13,7 @@ async function events(...steps: Step[]): Promise<unknown[]> {
   return lines.slice(1).map((line) => JSON.parse(line));
 }
 
-test("a hole is a marker, and a line of its own in the output", async () => {
+test("a gap becomes a marker and its own line in the output", async () => {
   const note = "12 KB not recorded: the disk was full";
   expect(await events(output("one\r\ntw"), gap, output("three\r\n"), gap)).toEqual([
     [0, "o", "one\r\ntw"],
@@ -25,7 +25,7 @@ test("a hole is a marker, and a line of its own in the output", async () => {
   ]);
 });
 
-test("a hole inside a full-screen program is a marker only", async () => {
+test("a gap inside a full-screen program becomes only a marker", async () => {
   const steps = await events(output("\x1b[?1049hwhole screen"), gap, output("\x1b[?1049lback"), gap);
   expect(steps).toEqual([
     [0, "o", "\x1b[?1049hwhole screen"],

@@ -46,26 +46,26 @@ function run(shell: string, line: string, env: Record<string, string> = {}): str
 
 const call = { machine: "box", command: undefined, env: {}, locale: undefined };
 
-describe.each(SHELLS)("where the login shell is %s", (shell) => {
-  test("arguments reach the far command byte for byte, and nothing in them is done by a shell (SYM-17 resume)", () => {
+describe.each(SHELLS)("with %s as the login shell", (shell) => {
+  test("arguments reach the remote command unchanged, and no shell expands them (SYM-17 resume)", () => {
     expect(run(shell, farLine({ ...call, args: ["send", ...ODD] }))).toEqual(["send", ...ODD]);
   });
 
-  test("likewise through a login, which `run` needs for the environment of a person (SYM-17 resume)", () => {
+  test("arguments of run also reach it unchanged through a login shell, which provides the user's environment (SYM-17 resume)", () => {
     expect(run(shell, farLine({ ...call, args: ["run", ...ODD] }))).toEqual(["run", ...ODD]);
   });
 });
 
-test("a command of config.toml stands in place of holdfast, in the words of a shell", () => {
+test("a command from config.toml replaces holdfast and is parsed by the shell", () => {
   expect(run("sh", farLine({ ...call, command: "env A=1 holdfast --first", args: ["a b"] }))).toEqual(["--first", "a b"]);
 });
 
-test("a far end without any locale gets the near one; one that has its own keeps it", () => {
+test("a remote machine without a locale gets the local one, and one with a locale keeps it", () => {
   const line = farLine({ ...call, command: 'printf "%s\\001" "$LANG"; :', args: [], locale: "C.UTF-8" });
   expect(run("sh", line)).toEqual(["C.UTF-8"]);
   expect(run("sh", line, { LANG: "de_DE.UTF-8" })).toEqual(["de_DE.UTF-8"]);
 });
 
-test("what is too long for one command line is refused, with the way that has room", () => {
+test("a command line that is too long is refused", () => {
   expect(() => farLine({ ...call, args: ["send", "x", "é".repeat(20_000)] })).toThrow(expect.objectContaining({ code: "usage" }));
 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { COMMANDS } from "../registry.ts";
 import { follows } from "./follows.ts";
 
-test("every command that stays and prints what comes goes on after a break (SYM-17 resume)", async () => {
+test("every command that follows output reconnects after a broken connection (SYM-17 resume)", async () => {
   for (const [name, load] of Object.entries(COMMANDS)) {
     const { flags, arguments: words } = (await load()).command;
     const line = words ? [name, "x"] : [name];

@@ -8,22 +8,19 @@ import { textOf, write } from "./install.ts";
 
 const SERVER = { command: "/usr/bin/holdfast", args: ["mcp"], env: { HOLDFAST_HOME: "/h" } };
 
-test.each(Object.entries(PLACES))(
-  "%s: what is printed is what is written into a new file, and a second time changes nothing",
-  (_, place) => {
-    using directory = mkdtempDisposableSync(join(tmpdir(), "hf-install-"));
-    const file = join(directory.path, "sub", "file");
-    expect(write(place, { file, server: SERVER, force: false })).toBe("written");
-    const read = (text: string) => (place.format === "toml" ? parse(text) : JSON.parse(text));
-    const text = readFileSync(file, "utf8");
-    expect(read(text)).toEqual(read(textOf(place, SERVER)));
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(write(place, { file, server: SERVER, force: false })).toBe("there already");
-    expect(readFileSync(file, "utf8")).toBe(text);
-  },
-);
+test.each(Object.entries(PLACES))("%s: a new file contains the printed text, and a second install changes nothing", (_, place) => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-install-"));
+  const file = join(directory.path, "sub", "file");
+  expect(write(place, { file, server: SERVER, force: false })).toBe("written");
+  const read = (text: string) => (place.format === "toml" ? parse(text) : JSON.parse(text));
+  const text = readFileSync(file, "utf8");
+  expect(read(text)).toEqual(read(textOf(place, SERVER)));
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(write(place, { file, server: SERVER, force: false })).toBe("there already");
+  expect(readFileSync(file, "utf8")).toBe(text);
+});
 
-test("another server of that name is replaced only by force, and nothing else is touched", () => {
+test("another server of the same name is replaced only with --force, and nothing else changes", () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-install-"));
   const file = join(directory.path, "settings.json");
   const gemini = PLACES.gemini as Place;
@@ -39,7 +36,7 @@ test.each([
   ["gemini", '{ "mcpServers": 3 }'],
   ["gemini", "{ // a comment\n}"],
   ["codex", "not toml"],
-])("%s: %j is left alone", (agent, text) => {
+])("%s: the unreadable file %j is not changed", (agent, text) => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-install-"));
   const file = join(directory.path, "file");
   writeFileSync(file, text);

@@ -9,7 +9,7 @@ import { expect, test } from "vitest";
 import type { Context } from "../command.ts";
 import { bytesOf } from "./bytes.ts";
 
-/** A daemon that has this recording and answers as the test says. */
+/** A daemon with one recording that answers as the test says. */
 class Daemon implements AsyncDisposable {
   readonly #directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   readonly #server: Server;
@@ -17,7 +17,7 @@ class Daemon implements AsyncDisposable {
   readonly #client = new HoldfastClient(unixTransport(join(this.#directory.path, "sock")));
   readonly context = { client: this.#client } as unknown as Context;
   asked: string[] = [];
-  /** Where a reader asked the stream to end. */
+  /** The untilGap parameter of each request for output. */
   untilGap: (string | null)[] = [];
 
   constructor(answer: (request: { from: number; output: boolean; response: ServerResponse }) => void) {
@@ -54,7 +54,7 @@ async function text(bytes: AsyncIterable<Uint8Array>): Promise<string> {
 
 const WHOLE = "0123456789";
 
-test.each([true, false])("a stream that is cut off again and again is read on from where it was (follow: %s)", async (follow) => {
+test.each([true, false])("a stream that is cut off repeatedly continues from its last byte (follow: %s)", async (follow) => {
   await using daemon = await new Daemon(({ from, output, response }) => {
     if (!output) return json(response, { bytes: WHOLE.length, ended: true, gaps: [] });
     // Three bytes, then the daemon dies: to the reader it looks like the end.
@@ -63,13 +63,13 @@ test.each([true, false])("a stream that is cut off again and again is read on fr
   expect(await text(bytesOf(daemon.context, { ref: "x", run: 1, from: 0, until: WHOLE.length, follow }))).toBe(WHOLE);
 });
 
-test("a recording that is there needs one request", async () => {
+test("an existing recording needs one request", async () => {
   await using daemon = await new Daemon(({ from, response }) => void response.writeHead(200).end(WHOLE.slice(from))).listen();
   expect(await text(bytesOf(daemon.context, { ref: "x", run: 1, from: 4, until: WHOLE.length, follow: false }))).toBe("456789");
   expect(daemon.asked).toEqual(["output"]);
 });
 
-test("a run that says nothing and cannot be watched is asked about now and then, not all the time", async () => {
+test("a silent run that cannot be watched is polled with pauses", async () => {
   let looks = 0;
   await using daemon = await new Daemon(({ output, response }) => {
     if (output) response.writeHead(200).end();
@@ -80,7 +80,7 @@ test("a run that says nothing and cannot be watched is asked about now and then,
   expect(performance.now() - began).toBeGreaterThanOrEqual(4 * 45);
 });
 
-test("a daemon that never answers is told after a few times, not tried for ever", async () => {
+test("a daemon that never answers is reported after a few attempts", async () => {
   await using daemon = await new Daemon(({ response }) => void response.socket?.destroy()).listen();
   await expect(text(bytesOf(daemon.context, { ref: "x", run: 1, from: 0, follow: true }))).rejects.toMatchObject({
     code: "daemon_unreachable",
@@ -88,7 +88,7 @@ test("a daemon that never answers is told after a few times, not tried for ever"
   expect(daemon.asked.length).toBeGreaterThan(2);
 });
 
-test("what the daemon refuses is told at once", async () => {
+test("an error from the daemon is reported at once", async () => {
   await using daemon = await new Daemon(({ response }) => {
     const body = JSON.stringify({ error: { code: "session_not_found", message: "no" } });
     response.writeHead(404).end(body);
@@ -99,7 +99,7 @@ test("what the daemon refuses is told at once", async () => {
   expect(daemon.asked).toHaveLength(1);
 });
 
-test("a reader that has enough ends it", async () => {
+test("an aborted reader ends the stream", async () => {
   const stop = new AbortController();
   await using daemon = await new Daemon(
     ({ response }) => void response.writeHead(200).write("0123", () => setTimeout(() => stop.abort(), 20)),
@@ -109,11 +109,11 @@ test("a reader that has enough ends it", async () => {
 
 const hole = (offset: number) => ({ offset, bytes: null, why: "x", began: null });
 
-test("a hole that comes while somebody reads stands between what was before it and what is after it, and is told once", async () => {
+test("a gap that appears during reading is reported once, between the bytes before and after it", async () => {
   let known = [hole(0)];
   await using daemon = await new Daemon(({ from, output, response }) => {
     if (!output) return json(response, { bytes: WHOLE.length, ended: true, gaps: known });
-    // The stream ends where the reader does not know of a hole; from then on the daemon names it.
+    // The stream ends where the reader does not know of a gap yet; from then on the daemon reports it.
     const end = known.length === 1 ? 4 : undefined;
     known = [hole(0), hole(4), hole(WHOLE.length)];
     response.writeHead(200).end(WHOLE.slice(from, end));
@@ -128,7 +128,7 @@ test("a hole that comes while somebody reads stands between what was before it a
   expect(daemon.untilGap).toEqual(["1", "5"]);
 });
 
-test("a hole that was known before is where it is, also when the stream goes on over it", async () => {
+test("a known gap is reported in its place, even if the stream continues over it", async () => {
   await using daemon = await new Daemon(({ from, response }) => void response.writeHead(200).end(WHOLE.slice(from))).listen();
   const told: (string | number)[] = [];
   const gaps = [hole(2), hole(5), hole(8)];
@@ -145,7 +145,7 @@ test("a hole that was known before is where it is, also when the stream goes on 
   expect(told).toEqual(["4", 5, "567", 8]);
 });
 
-test("a reader who gives up before the daemon has answered gets the end, not an error", async () => {
+test("a reader that is aborted before the daemon answers gets an empty stream, not an error", async () => {
   const over = new AbortController();
   await using daemon = await new Daemon(() => over.abort()).listen();
   const read = bytesOf(daemon.context, { ref: "it", run: 1, from: 0, follow: true, signal: over.signal });

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { openEmulator, parseNow } from "./emulator.ts";
 import { Harmless } from "./harmless.ts";
 
-describe("what could harm a terminal is left out", () => {
+describe("sequences that could harm a terminal are removed", () => {
   test.each([
     ["a title", "\x1b]0;title\x07"],
     ["a title that ends with ST", "\x1b]2;title\x1b\\"],
@@ -52,7 +52,7 @@ test.each([
   for (const size of [1, 3, 1000]) expect(filter(text, size)).toBe(drawn);
 });
 
-test("what is left draws the same picture, however it is cut", () => {
+test("the remaining sequences draw the same picture, however they are split", () => {
   const part = fc.constantFrom(
     ..."ab漢\r\n\t\b",
     ...[
@@ -89,12 +89,12 @@ test("what is left draws the same picture, however it is cut", () => {
   );
 });
 
-test("a character is repeated only where a terminal would: not after something that is left out", () => {
+test("REP repeats a character only where a terminal would, not after a removed sequence", () => {
   expect(filter("a\x1b]0;title\x07\x1b[3b", 1)).toBe("a");
   expect(filter("a\x1b]0;title\x07b\x1b[3b", 1)).toBe("ab\x1b[3b");
 });
 
-test("whatever comes, only sequences that draw come out", () => {
+test("only drawing sequences remain of any input", () => {
   fc.assert(
     fc.property(
       fc.string({ unit: fc.constantFrom(..."\x1b[]P?>;5052ncqmhtuk\x07\\\x9b\x9d\x9c\x05\x18x".split("")), maxLength: 60 }),

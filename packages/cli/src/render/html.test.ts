@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { openEmulator, parseNow } from "./emulator.ts";
 import { htmlHead, htmlRow } from "./html.ts";
 
-/** The first row of a terminal that got this. */
+/** The first row of a terminal after this text. */
 function row(text: string): IBufferLine {
   const terminal = openEmulator({ columns: 20, rows: 3, scrollback: 0 });
   parseNow(terminal, text);
@@ -34,7 +34,7 @@ describe("a row as HTML", () => {
     ["\x1b[7mx\x1b[31my", span("color:#1e1e1e;background:#d4d4d4", "x") + span("color:#1e1e1e;background:#cd3131", "y")],
     ["\x1b[7;44mx", span("color:#2472c8;background:#d4d4d4", "x")],
     ["\x1b[8mhidden", span("visibility:hidden", "hidden")],
-    // A bar over the whole width stays one; unwritten cells without a look do not become spaces.
+    // A bar over the whole width is kept; unwritten cells without attributes do not become spaces.
     ["\x1b[41m\x1b[K", span("background:#cd3131", " ".repeat(20))],
     ["x\x1b[31m\x1b[10C", "x"],
   ])("%j is %s", (text, html) => {
@@ -42,6 +42,6 @@ describe("a row as HTML", () => {
   });
 });
 
-test("a title is text", () => {
+test("a title is escaped", () => {
   expect(htmlHead("</title><script>")).toContain("<title>&#60;/title&#62;&#60;script&#62;</title>");
 });

@@ -5,7 +5,7 @@ import { RecordingText } from "./recording-text.ts";
 
 const SIZE = { columns: 80, rows: 24 };
 
-describe("a recorded program reads as it did at the end", () => {
+describe("a recorded program reads as its last screen", () => {
   it.each([
     ["curl's progress bar is its last state", "curl-bar"],
     ["curl's progress meter is its header and last state", "curl-meter"],
@@ -13,10 +13,10 @@ describe("a recorded program reads as it did at the end", () => {
     ["npm's spinner is gone", "npm-install"],
     ["apt's bar at the bottom, outside the scroll region, is gone", "apt-progress"],
     ["the demo agent's spinner and edited prompt are gone", "demo-agent"],
-    ["what clear wiped is gone", "clear"],
-    ["less, left with nothing said after, shows its last page", "less-left"],
-    ["less, left with more said after, is gone", "less-then-more"],
-    ["vim, left with nothing said after, shows its last screen", "vim-left"],
+    ["text wiped by clear is gone", "clear"],
+    ["less, closed without later output, shows its last page", "less-left"],
+    ["less, closed before later output, is gone", "less-then-more"],
+    ["vim, closed without later output, shows its last screen", "vim-left"],
     ["vim, still open at the end, shows its screen", "vim-inside"],
   ])("%s", (_title, name) => {
     const text = read([fixture(`${name}.bytes`)]).map((line) => `${line}\n`);
@@ -56,14 +56,14 @@ describe("text", () => {
     expect(read(["👍x\x1b[3Gy"])).toEqual(["👍y"]);
   });
 
-  it("has U+FFFD for invalid UTF-8, and none for a character cut by a write", () => {
+  it("has U+FFFD for invalid UTF-8, but not for a character split between writes", () => {
     const euro = Buffer.from("€");
     expect(read([Buffer.from([0x61, 0xff, 0x62]), euro.subarray(0, 1), euro.subarray(1), Buffer.from([0xe2])])).toEqual([
       "a\ufffdb€\ufffd",
     ]);
   });
 
-  it("has nothing of titles, clipboard writes, queries, strings and C1 controls", () => {
+  it("contains no titles, clipboard writes, queries, strings or C1 controls", () => {
     const inert = [
       "\x1b]2;title\x07",
       "\x1b]52;c;aGk=\x1b\\",
@@ -97,7 +97,7 @@ describe("a hostile or unlucky recording", () => {
     for (const final of "bILMSTZ") expect(read([`a\x1b[2147483647${final}\r\nb`]).at(-1)).toBe("b");
   });
 
-  it("may erase up to the last cell of the screen", () => {
+  it("may erase everything up to the last cell of the screen", () => {
     expect(read(["a\x1b[24;80H\x1b[1J\x1b[Hb"]).at(0)).toBe("b");
   });
 
@@ -147,7 +147,7 @@ describe("a resize", () => {
     expect(text.finish()).toEqual([...lines(1, 30), "after"]);
   });
 
-  it("to fewer columns wraps what is there and cuts nothing off", () => {
+  it("to fewer columns wraps lines and cuts nothing off", () => {
     using text = new RecordingText(SIZE);
     text.write(Buffer.from(`${"x".repeat(70)}\r\n${"y".repeat(70)}`));
     text.resize(40, 24);
@@ -178,7 +178,7 @@ describe("a follower", () => {
     expect([...followed, ...text.finish()]).toEqual(lines(1, 100));
   });
 
-  it("gets what was redrawn when the terminal is at rest, and only what changed", () => {
+  it("gets redrawn lines when the terminal is at rest, and only those that changed", () => {
     using text = new RecordingText(SIZE);
     text.write(Buffer.from("title\r\na: 1%\r\nb: 1%\r\n"));
     expect(text.settled()).toEqual(["title", "a: 1%", "b: 1%"]);
@@ -192,7 +192,7 @@ describe("a follower", () => {
     expect(text.finish()).toEqual([]);
   });
 
-  it("gets what was redrawn at the end when there was no rest", () => {
+  it("gets redrawn lines at the end if the terminal was never at rest", () => {
     using text = new RecordingText(SIZE);
     text.write(Buffer.from("title\r\na: 1%\r\n"));
     expect(text.settled()).toEqual(["title", "a: 1%"]);
@@ -243,7 +243,7 @@ describe("for any recording", () => {
   const cuts = fc.array(fc.nat(400), { maxLength: 30 });
   const small = { columns: 12, rows: 6 };
 
-  it("the lines are the same however the bytes are cut and whenever they are taken", () => {
+  it("the lines are the same however the bytes are split and whenever lines are read", () => {
     fc.assert(
       fc.property(stream, cuts, (bytes, at) => {
         expect(read(pieces(bytes, at), small)).toEqual(read([bytes], small));
@@ -251,7 +251,7 @@ describe("for any recording", () => {
     );
   });
 
-  it("a follower of what only appends gets exactly the lines", () => {
+  it("a follower of append-only output gets exactly the lines", () => {
     fc.assert(
       fc.property(fc.array(printed, { maxLength: 120 }), cuts, fc.boolean(), (parts, at, atRest) => {
         const bytes = Buffer.from(parts.join(""));
@@ -260,7 +260,7 @@ describe("for any recording", () => {
     );
   });
 
-  it("a follower gets every line there is at the end", () => {
+  it("a follower gets every line of the final text", () => {
     fc.assert(
       fc.property(stream, cuts, fc.boolean(), (bytes, at, atRest) => {
         const followed = new Set(follow(pieces(bytes, at), { ...small, atRest }));
@@ -269,7 +269,7 @@ describe("for any recording", () => {
     );
   });
 
-  it("no control character comes out", () => {
+  it("no control character is printed", () => {
     fc.assert(
       fc.property(fc.oneof(fc.uint8Array({ maxLength: 500 }), stream), (bytes) => {
         expect(read([bytes], small).join("")).not.toMatch(/\p{Cc}/u);
@@ -317,12 +317,12 @@ function fixture(name: string): Buffer {
   return readFileSync(new URL(`fixtures/${name}`, import.meta.url));
 }
 
-describe("where something was never recorded", () => {
+describe("at a gap in the recording", () => {
   it.each([
-    ["the line before it ends there", "one\r\ntw", "o\r\nfour\r\n", ["one", "tw", "o", "four"]],
-    ["no empty line comes of it where a line had ended", "one\r\n", "two\r\n", ["one", "two"]],
-    ["an escape sequence whose end is missing takes nothing with it", "one\x1b]0;title", "two\x07\r\n", ["one", "two"]],
-    ["half a character is none", "one\xe6", "two\r\n", ["one", "two"]],
+    ["the line before the gap ends there", "one\r\ntw", "o\r\nfour\r\n", ["one", "tw", "o", "four"]],
+    ["no empty line follows a line that had ended", "one\r\n", "two\r\n", ["one", "two"]],
+    ["an unfinished escape sequence swallows no text", "one\x1b]0;title", "two\x07\r\n", ["one", "two"]],
+    ["a partial character is dropped", "one\xe6", "two\r\n", ["one", "two"]],
   ])("%s", (_title, before, after, expected) => {
     using text = new RecordingText(SIZE);
     text.write(Buffer.from(before, "latin1"));

@@ -3,7 +3,7 @@ import { RenderedLines } from "./rendered-lines.ts";
 
 const SIZES = [{ offset: 0, columns: 80, rows: 24 }];
 
-/** What a follower shows of these pieces, with a note where output was deleted (null). */
+/** The lines that a follower shows for these pieces, with a note where output was deleted (null). */
 function followed(...pieces: (string | Buffer | null)[]): string[] {
   using lines = new RenderedLines({ sizes: SIZES, from: 0 });
   const shown: string[] = [];
@@ -18,25 +18,25 @@ function followed(...pieces: (string | Buffer | null)[]): string[] {
   return [...shown, ...lines.finish()];
 }
 
-test("what is left of the line in which output was deleted is not shown, in however many pieces it comes", () => {
+test("the rest of a partly deleted line is not shown, in any number of pieces", () => {
   expect(followed("one\r\n", null, "rn\r\ntwo\r\n")).toEqual(["one", "(deleted)", "two"]);
   expect(followed("one\r\n", null, "r", "n", "\r", "\ntwo\r\n")).toEqual(["one", "(deleted)", "two"]);
 });
 
-test("there is no empty line after what was deleted, wherever the output before it ended", () => {
+test("no empty line follows deleted output, wherever the output before it ended", () => {
   expect(followed("one\r\n", null, "torn\r\ntwo\r\n")).toEqual(["one", "(deleted)", "two"]);
   expect(followed("one\r\nhal", null, "torn\r\ntwo\r\n")).toEqual(["one", "hal", "(deleted)", "two"]);
   expect(followed("one\r\n\r\n", null, "torn\r\ntwo\r\n")).toEqual(["one", "(deleted)", "two"]);
 });
 
 test.each(["\x1b]0;a title", "\x1b[3", "\x1bP1$r", "\xe2\x82"])(
-  "what was deleted in the middle of %j swallows nothing of what follows",
+  "an unfinished %j before deleted output swallows nothing after it",
   (begun) => {
     expect(followed(Buffer.from(`one\r\n${begun}`, "latin1"), null, "torn\r\ntwo\r\n")).toEqual(["one", "(deleted)", "two"]);
   },
 );
 
-test("a torn line that does not end soon is shown from there on: what draws may never end a line", () => {
+test("a torn line longer than the limit is shown from there on, because drawing programs may never end a line", () => {
   const long = "x".repeat(6000);
   expect(followed("one\r\n", null, long.slice(0, 3000), long.slice(3000), "\r\ntwo\r\n")).toEqual([
     "one",

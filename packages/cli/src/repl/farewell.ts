@@ -7,10 +7,10 @@ import type { Opened } from "./open.ts";
 
 export async function farewell(
   context: Context,
-  { session: { id, name }, created }: Opened,
+  { session: { id, name }, created, named }: Opened,
   said: { anything: boolean; waits: boolean },
 ): Promise<string | undefined> {
-  if (created && !said.anything && !said.waits) return forget(context, id);
+  if (created && !named && !said.anything && !said.waits) return forget(context, id);
   const session = await context.client.call("getSession", { params: { ref: id } }).catch(() => undefined);
   if (!session) return undefined;
   await tellLooked(context, id);
@@ -34,7 +34,7 @@ function calledAs(): string {
   return machine ? `holdfast -H ${plain(machine)}` : "holdfast";
 }
 
-/** Without any message, the conversation is removed. */
+/** Nobody could find a conversation again that has neither a chosen name nor a message. */
 async function forget({ client }: Context, ref: string): Promise<undefined> {
   await client.call("stopSession", { params: { ref }, body: { graceMs: 1000 } }).catch(() => {});
   await client.call("removeSession", { params: { ref } }).catch(() => {});

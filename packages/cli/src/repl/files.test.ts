@@ -17,7 +17,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(directory, { recursive: true }));
 
-test("in a repository the files that git knows or would, and none that are ignored", async () => {
+test("files in a repository are tracked and untracked ones, without ignored files", async () => {
   const env = { ...process.env, HOME: directory, GIT_CONFIG_NOSYSTEM: "1" };
   execFileSync("git", ["init", "-q"], { cwd: directory, env });
   writeFileSync(path.join(directory, ".gitignore"), "node_modules\n*.log\n");
@@ -25,11 +25,11 @@ test("in a repository the files that git knows or would, and none that are ignor
   expect(await new Files(directory).matching("")).toEqual([".hidden", "README.md", ".gitignore", "src/login.ts", "src/deep/log.ts"]);
 });
 
-test("elsewhere what is there and neither hidden nor installed", async () => {
+test("files outside a repository exclude hidden files and node_modules", async () => {
   expect(await new Files(directory).matching("")).toEqual(["README.md", "secret.log", "src/login.ts", "src/deep/log.ts"]);
 });
 
-test("what begins so comes first, then names that do, then what has it in it", async () => {
+test("paths that begin with the text come first, then file names that do, then paths that contain it", async () => {
   const files = new Files(directory);
   expect(await files.matching("src/")).toEqual(["src/login.ts", "src/deep/log.ts"]);
   expect(await files.matching("log")).toEqual(["src/login.ts", "src/deep/log.ts", "secret.log"]);
@@ -38,6 +38,6 @@ test("what begins so comes first, then names that do, then what has it in it", a
   expect(await files.matching("", 1)).toEqual(["README.md"]);
 });
 
-test("a directory that is not there has none", async () => {
+test("a missing directory has no files", async () => {
   expect(await new Files(path.join(directory, "gone")).matching("")).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { openEmulator, parseNow } from "../render/emulator.ts";
 import { Foot } from "./foot.ts";
 
-/** A terminal, and what is on it. */
+/** A terminal and its content. */
 function terminal(columns = 20, rows = 8) {
   const emulator = openEmulator({ columns, rows, scrollback: 1000 });
   const output = {
@@ -26,7 +26,7 @@ function terminal(columns = 20, rows = 8) {
 
 const at = (row: number, column: number) => ({ row, column });
 
-test("what is done stays, and the rows below it are drawn anew", () => {
+test("printed lines stay, and the rows below them are redrawn", () => {
   const { foot, lines, cursor } = terminal();
   foot.draw(["one"], { rows: ["tail", "> ty", "status"], cursor: at(1, 4) });
   expect(lines()).toEqual(["one", "tail", "> ty", "status"]);
@@ -36,19 +36,19 @@ test("what is done stays, and the rows below it are drawn anew", () => {
   expect(cursor()).toEqual([7, 2]);
 });
 
-test("what has scrolled away is all there, once", () => {
+test("scrolled lines are all kept, each once", () => {
   const { foot, lines } = terminal();
   for (let i = 0; i < 50; i++) foot.draw([`line ${i}`], { rows: ["a", "> b", "c"], cursor: at(1, 3) });
   expect(lines()).toEqual([...Array.from({ length: 50 }, (_, i) => `line ${i}`), "a", "> b", "c"]);
 });
 
-test("more rows than the terminal has lose the first ones; a row that is too wide is cut", () => {
+test("rows beyond the terminal's height lose the first ones, and a row that is too wide is cut", () => {
   const { foot, lines } = terminal(10, 4);
   foot.draw([], { rows: ["1", "2", "3", "4", "> \x1b[1m012345678\x1b[0m9"], cursor: at(4, 12) });
   expect(lines()).toEqual(["3", "4", "> 01234567"]);
 });
 
-test("a terminal that has become narrower or wider keeps what was said", () => {
+test("a resized terminal keeps the printed lines", () => {
   const { foot, lines, emulator } = terminal(20, 8);
   foot.draw(["done"], { rows: ["a tail of 20 columns", "> typed text", "status"], cursor: at(1, 12) });
   emulator.resize(9, 8);
@@ -59,7 +59,7 @@ test("a terminal that has become narrower or wider keeps what was said", () => {
   expect(lines()).toEqual(["done", "more", "> typed", "status"]);
 });
 
-test("it can be taken away, and the screen be emptied", () => {
+test("the rows can be cleared, and the screen wiped", () => {
   const { foot, lines } = terminal();
   foot.draw(["one"], { rows: ["tail", "> ty"], cursor: at(1, 4) });
   foot.clear();

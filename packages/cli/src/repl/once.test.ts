@@ -32,7 +32,7 @@ function setTerminal(isTTY: true | undefined): void {
 const text = (said: string): EntryDraft => ({ type: "text", text: said });
 const ended = (reason: string) => ({ type: "turn_ended", reason }) as EntryDraft;
 
-/** One turn, in which the agent does this. */
+/** Runs one turn in which the agent writes these entries. */
 async function once(
   drafts: EntryDraft[],
   options: { json?: boolean; ended?: boolean; wanted?: object; during?(daemon: ScriptedDaemon): void } = {},
@@ -50,7 +50,7 @@ async function once(
   return { ...(await answered), daemon };
 }
 
-test("the answer, and nothing else, is on standard output", async () => {
+test("standard output contains only the answer", async () => {
   const { code, daemon } = await once([text("Hello, "), text("**you**."), ended("completed")]);
   expect({ code, out, err }).toEqual({ code: 0, out: "Hello, **you**.\n", err: "" });
   expect(daemon.asked("stopSession")).toEqual([]);
@@ -65,7 +65,7 @@ test("a note about the budget does not break a line of the answer (mend 15)", as
   expect(told.join("")).toBe("holdfast: budget: near\nhi\nholdfast: budget: reached\n");
 });
 
-test("what is said before and after a tool stands apart; what others say is no part of it", async () => {
+test("text before and after a tool is separated, and text of other turns is not printed", async () => {
   const tool = { type: "tool_started", call: "c", title: "ls", kind: "execute", input: null, files: [] } as EntryDraft;
   await once([text("I look."), tool, text("Done.\n"), tool, text("Really."), ended("completed")], {
     during: (daemon) => daemon.write(text("of another turn"), "other"),
@@ -73,7 +73,7 @@ test("what is said before and after a tool stands apart; what others say is no p
   expect(out).toBe("I look.\n\nDone.\n\nReally.\n");
 });
 
-test("on a terminal it is drawn as that shows it best", async () => {
+test("an answer on a terminal is formatted", async () => {
   setTerminal(true);
   vi.stubEnv("NO_COLOR", "");
   vi.stubEnv("TERM", "xterm");
@@ -83,14 +83,14 @@ test("on a terminal it is drawn as that shows it best", async () => {
   vi.unstubAllEnvs();
 });
 
-test("what was started for it is stopped again", async () => {
+test("a session started for the turn is stopped afterwards", async () => {
   for (const options of [{ wanted: { agent: "demo", name: "x" } }, { ended: true }]) {
     const { daemon } = await once([text("ok"), ended("completed")], options);
     expect(daemon.asked("stopSession").length).toBe(1);
   }
 });
 
-describe("the exit code says why there is no whole answer", () => {
+describe("the exit code shows why an answer is incomplete", () => {
   const failure: EntryDraft = { type: "error", code: "x", message: "no network", hint: "plug it in", retry: true };
   test.each([
     ["refused", [], 36, "fix refused to continue"],
@@ -106,7 +106,7 @@ describe("the exit code says why there is no whole answer", () => {
   });
 });
 
-test("with --json it is an object, also of what failed", async () => {
+test("--json prints an object, also for a failed turn", async () => {
   const usage: EntryDraft = {
     type: "usage",
     model: "small",
@@ -136,7 +136,7 @@ test("with --json it is an object, also of what failed", async () => {
   expect(JSON.parse(out)).toMatchObject({ text: "all", error: null, usage: null });
 });
 
-test("what it asks leave for is said on standard error, with how to give it", async () => {
+test("a permission request is reported on standard error with the command that allows it", async () => {
   const ask = {
     type: "approval_asked",
     ask: "a",
@@ -159,7 +159,7 @@ test("what it asks leave for is said on standard error, with how to give it", as
   });
 });
 
-test("words that the agent never got are told as that", async () => {
+test("a message that the agent never received is reported", async () => {
   const daemon = new ScriptedDaemon();
   daemon.takes = false;
   daemon.session("fix");
@@ -170,7 +170,7 @@ test("words that the agent never got are told as that", async () => {
   await failing;
 });
 
-test("Ctrl+C cancels, and what came is there", async () => {
+test("Ctrl+C cancels the turn and keeps the output so far", async () => {
   const { code } = await once([text("half"), ended("cancelled")], {
     during(daemon) {
       process.emit("SIGINT", "SIGINT");
@@ -180,7 +180,7 @@ test("Ctrl+C cancels, and what came is there", async () => {
   expect({ code, out }).toEqual({ code: 37, out: "half\n" });
 });
 
-test("an agent that ends without a word is a turn that was cut off", async () => {
+test("an agent that ends without a reply interrupts the turn", async () => {
   const error: EntryDraft = { type: "error", code: "agent_ended", message: "it crashed", hint: null, retry: true };
   const { code, error: told } = await once([], {
     during(daemon) {

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { openConversation } from "./open.ts";
 import { ScriptedDaemon } from "./scripted-daemon.ts";
 
-describe("a conversation that is there", () => {
-  test("is gone on with", async () => {
+describe("an existing conversation", () => {
+  test("is continued", async () => {
     const daemon = new ScriptedDaemon();
     const session = daemon.session("fix");
     expect(await openConversation(daemon.context(), { existing: "fix" })).toMatchObject({ session, created: false, started: false });
@@ -11,7 +11,7 @@ describe("a conversation that is there", () => {
     expect(daemon.asked("resumeSession")).toEqual([]);
   });
 
-  test("is started again where it has ended, with the model and mode that were asked for", async () => {
+  test("is resumed if it has ended, with the requested model and mode", async () => {
     const daemon = new ScriptedDaemon();
     const session = daemon.session("fix", { endedAt: "x", status: "done" });
     expect(await openConversation(daemon.context(), { existing: "fix", model: "large", mode: "auto" })).toMatchObject({ started: true });
@@ -19,7 +19,7 @@ describe("a conversation that is there", () => {
     expect(daemon.asked("setConversation")[0]?.body).toEqual({ model: "large", mode: "auto" });
   });
 
-  test("is not taken for one with another agent or in another role, nor a terminal for a conversation", async () => {
+  test("is refused if the agent or persona differs, and so is a terminal", async () => {
     const daemon = new ScriptedDaemon();
     daemon.session("fix");
     daemon.session("shell", { kind: "shell" });
@@ -41,9 +41,9 @@ describe("a conversation that is there", () => {
   });
 });
 
-describe("options for a conversation that is there (mend 16)", () => {
+describe("options for an existing conversation (mend 16)", () => {
   test.each(["cwd", "worktree", "base", "workspace", "role", "objective", "restart", "host"])(
-    "--%s is refused, with what to do",
+    "--%s is refused with a hint",
     async (flag) => {
       const daemon = new ScriptedDaemon();
       daemon.session("fix", { endedAt: "x", status: "done" });
@@ -53,12 +53,12 @@ describe("options for a conversation that is there (mend 16)", () => {
         hint: `omit it, or start a new conversation: holdfast chat demo --${flag} …`,
       });
       expect(daemon.asked("resumeSession")).toEqual([]);
-      // Going to another one inside is not what they were given for.
+      // Switching to another conversation inside the chat ignores these options.
       await openConversation(daemon.context({ words: { [flag]: "x" } }), { existing: "fix", asItIs: true });
     },
   );
 
-  test("words after -- are refused", async () => {
+  test("arguments after -- are refused", async () => {
     const daemon = new ScriptedDaemon();
     daemon.session("fix");
     await expect(openConversation(daemon.context(), { existing: "fix", args: ["--fast"] })).rejects.toMatchObject({
@@ -82,8 +82,8 @@ describe("options for a conversation that is there (mend 16)", () => {
   });
 });
 
-describe("a new one", () => {
-  test("has the name, agent, model and directory that were said", async () => {
+describe("a new conversation", () => {
+  test("has the requested name, agent, model and directory", async () => {
     const daemon = new ScriptedDaemon();
     const context = daemon.context({ words: { cwd: "/tmp" } });
     const opened = await openConversation(context, { name: "review", agent: "demo", model: "large", mode: "auto" });
@@ -98,7 +98,7 @@ describe("a new one", () => {
     });
   });
 
-  test("is with the one agent there is, beside the demo; else somebody has to say which", async () => {
+  test("uses the only agent besides the demo, and otherwise needs an agent", async () => {
     const daemon = new ScriptedDaemon();
     await expect(openConversation(daemon.context(), {})).rejects.toMatchObject({ code: "usage", candidates: ["demo"] });
     daemon.agents.push({ name: "claude", structured: "/bin/claude" }, { name: "aider", structured: null });
@@ -108,7 +108,7 @@ describe("a new one", () => {
     await expect(openConversation(daemon.context(), {})).rejects.toMatchObject({ candidates: ["demo", "claude", "qwen"] });
   });
 
-  test("is begun by an agent's name, where no conversation has it", async () => {
+  test("is started by an agent's name if no conversation has that name", async () => {
     const daemon = new ScriptedDaemon();
     expect(await openConversation(daemon.context(), { existing: "demo", orAgent: true })).toMatchObject({ created: true });
     expect(daemon.asked("spawn")[0]?.body).toMatchObject({ agent: "demo", name: undefined });
@@ -116,7 +116,7 @@ describe("a new one", () => {
     expect(await openConversation(daemon.context(), { existing: "demo", orAgent: true })).toMatchObject({ created: false });
   });
 
-  test("in a role is with the agent whose name was said, or has that name where there is no such agent", async () => {
+  test("with a persona uses the named agent, or takes the name if there is no such agent", async () => {
     const daemon = new ScriptedDaemon();
     await openConversation(daemon.context(), { name: "demo", persona: "reviewer", orAgent: true });
     await openConversation(daemon.context(), { name: "fix", persona: "reviewer", orAgent: true });
@@ -128,7 +128,7 @@ describe("a new one", () => {
     ]);
   });
 
-  test("is not begun by another name alone: that may be a slip", async () => {
+  test("is not started by an unknown name, which may be a typing error", async () => {
     const daemon = new ScriptedDaemon();
     await expect(openConversation(daemon.context(), { existing: "nowhere", orAgent: true })).rejects.toMatchObject({
       code: "session_not_found",

@@ -34,6 +34,8 @@ export interface Opened {
   conversation: Conversation | undefined;
   /** The conversation is new. */
   created: boolean;
+  /** The person chose its name. */
+  named: boolean;
   /** The agent was started by this call: the conversation is new, or had ended. */
   started: boolean;
   /** Notes for the person about how the conversation was opened. */
@@ -45,7 +47,7 @@ export interface Opened {
 /** Returns the reason to refuse a new conversation: its agent does not offer the named model or mode. */
 export function refusalIn({ created, insists }: Pick<Opened, "created" | "insists">, entry: Entry): HoldfastError | undefined {
   if (!created || !insists || entry.type !== "note" || entry.about !== "not_set") return undefined;
-  return new HoldfastError("not_offered", plain(entry.text), { hint: "choose one of those, or leave out --model and --mode" });
+  return new HoldfastError("not_offered", plain(entry.text), { hint: "choose one of those, or omit --model and --mode" });
 }
 
 /** Removes a conversation that was refused before its first message. */
@@ -100,7 +102,7 @@ async function join(context: Context, ref: string, wanted: Wanted): Promise<Open
     if (started) await client.call("stopSession", { params: { ref: session.id }, body: { graceMs: 2000 } }).catch(() => {});
     throw error;
   }
-  return { session, conversation, created: false, started, notes, insists: false };
+  return { session, conversation, created: false, named: true, started, notes, insists: false };
 }
 
 function asTerminal(ref: string): (error: unknown) => never {
@@ -128,7 +130,10 @@ async function begin(context: Context, wanted: Wanted): Promise<Opened> {
   };
   const session = await trusting(context, () => client.call("spawn", { body }));
   const insists = wanted.model !== undefined || wanted.mode !== undefined;
-  return { session, conversation: undefined, created: true, started: true, notes: [], insists };
+  const named = wanted.name !== undefined;
+  // A daemon of an older version sends no notes.
+  const { notes = [] } = session as Partial<typeof session>;
+  return { session, conversation: undefined, created: true, named, started: true, notes: [...notes], insists };
 }
 
 /** Built-in agents, always available. */
@@ -140,7 +145,7 @@ async function onlyAgent({ client }: Context): Promise<string> {
   const able = agents.filter(({ structured }) => structured !== null).map(({ name }) => name);
   const real = able.filter((name) => !OURS.has(name));
   if (real.length === 1) return real[0] as string;
-  throw new HoldfastError("usage", "name an agent", { hint: "for example: holdfast chat demo", candidates: able });
+  throw new HoldfastError("usage", "expected an agent", { hint: "for example: holdfast chat demo", candidates: able });
 }
 
 async function hasAgent({ client }: Context, name: string): Promise<boolean> {

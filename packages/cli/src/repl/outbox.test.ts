@@ -26,7 +26,7 @@ async function until(condition: () => boolean): Promise<void> {
   }
 }
 
-test("what is said before the conversation is there waits for it, and leaves in order", async () => {
+test("messages written before the conversation is open wait, and are sent in order", async () => {
   const { outbox, begin, taken, daemon } = open();
   outbox.put("one", false);
   outbox.put("two", true);
@@ -40,7 +40,7 @@ test("what is said before the conversation is there waits for it, and leaves in 
   expect(outbox.waiting).toEqual([]);
 });
 
-test("what the agent never got is told, with why", async () => {
+test("a message that the agent never received is reported with the reason", async () => {
   const { outbox, begin, failed, daemon } = open();
   begin();
   outbox.put("one", false);
@@ -51,7 +51,7 @@ test("what the agent never got is told, with why", async () => {
   expect(outbox.waiting).toEqual([]);
 });
 
-test("what could not be sent is told", async () => {
+test("a message that could not be sent is reported", async () => {
   const { outbox, begin, failed, daemon } = open();
   daemon.fail("sendMessage", new HoldfastError("forbidden", "no"));
   begin();
@@ -60,14 +60,14 @@ test("what could not be sent is told", async () => {
   expect(failed[0]).toMatchObject({ said: { text: "one" }, error: { message: "no" } });
 });
 
-test("a conversation that does not open loses nothing in silence", async () => {
+test("messages are reported as failed if the conversation does not open", async () => {
   const { outbox, refuse, failed } = open();
   outbox.put("one", false);
   refuse(new Error("no such agent"));
   await until(() => failed.length === 1);
 });
 
-test("what no turn has begun with is taken back", async () => {
+test("a message that no turn has started with can be withdrawn", async () => {
   const { outbox, begin, failed, daemon } = open();
   begin();
   outbox.put("one", false);
@@ -79,7 +79,7 @@ test("what no turn has begun with is taken back", async () => {
   expect(failed).toEqual([]);
 });
 
-test("a daemon that does not answer is asked again; what has begun a turn is watched no longer", async () => {
+test("a message is polled again after an error, and not after a turn has started with it", async () => {
   const { outbox, begin, daemon } = open();
   begin();
   outbox.put("one", false);

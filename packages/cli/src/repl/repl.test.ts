@@ -15,7 +15,7 @@ afterEach(() => {
   cleanUp = [];
 });
 
-/** Somebody at a terminal: what they type, and what they see. */
+/** A person at a terminal: types, and sees the screen. */
 function sit(options: { wanted?: object; daemon?: ScriptedDaemon; first?: string; columns?: number; rows?: number } = {}) {
   const daemon = options.daemon ?? new ScriptedDaemon();
   const emulator = openEmulator({ columns: options.columns ?? 70, rows: options.rows ?? 24, scrollback: 1000 });
@@ -53,7 +53,7 @@ const ended = (reason = "completed") => ({ type: "turn_ended", reason }) as Entr
 const user = (said: string, from = ME) =>
   ({ type: "user", message: "m", from, text: said, addition: null, steer: false }) as unknown as EntryDraft;
 
-test("the prompt is there at once, and what is typed meanwhile waits for the conversation", async () => {
+test("the prompt appears at once, and a message typed meanwhile waits for the conversation", async () => {
   const { screen, type, shows, daemon } = sit();
   expect(screen()).toContain("›");
   expect(screen()).toContain("connecting …");
@@ -67,7 +67,7 @@ test("the prompt is there at once, and what is typed meanwhile waits for the con
   await shows("fresh · 1 turn · ? tokens · $? · context ? · ask · small");
 });
 
-test("what was said before is there, and what others say comes as it is said", async () => {
+test("earlier messages are shown, and messages of others appear as they are sent", async () => {
   const daemon = new ScriptedDaemon();
   daemon.session("fix");
   daemon.write(user("earlier words"));
@@ -80,7 +80,7 @@ test("what was said before is there, and what others say comes as it is said", a
   await shows("with alice");
 });
 
-test("what is said while the agent works is shown as waiting, until it is its turn", async () => {
+test("messages sent while the agent works are shown as queued until their turn", async () => {
   const { daemon, type, shows, screen } = sit();
   await shows("fresh:");
   daemon.takes = false;
@@ -95,7 +95,7 @@ test("what is said while the agent works is shown as waiting, until it is its tu
 });
 
 describe("Ctrl+C", () => {
-  test("cancels the turn and keeps what came; a second one leaves, and says what becomes of it", async () => {
+  test("cancels the turn and keeps its output; the second one leaves and says that the session keeps working", async () => {
     const { daemon, type, shows, left, raw } = sit();
     type("go\r");
     await shows("working");
@@ -113,7 +113,7 @@ describe("Ctrl+C", () => {
     expect(raw).toEqual([true, false]);
   });
 
-  test("empties the line first, then says how to leave", async () => {
+  test("clears the line first, then shows how to leave", async () => {
     const { type, shows, screen, left } = sit();
     await shows("fresh:");
     type("some words");
@@ -131,7 +131,7 @@ describe("Ctrl+C", () => {
     expect(await left).toBe(0);
   });
 
-  test("takes back what no turn has begun with", async () => {
+  test("withdraws a message that no turn has started with", async () => {
     const { daemon, type, shows } = sit();
     await shows("fresh:");
     daemon.takes = false;
@@ -142,7 +142,7 @@ describe("Ctrl+C", () => {
     expect(daemon.messages[0]?.state).toBe("cancelled");
   });
 
-  test("a signal does the same; SIGTERM leaves", async () => {
+  test("SIGINT acts like Ctrl+C, and SIGTERM leaves", async () => {
     const { shows, left } = sit();
     await shows("fresh:");
     process.emit("SIGINT", "SIGINT");
@@ -157,7 +157,7 @@ describe("leaving", () => {
     ["idle", null, "fix keeps running. Continue: holdfast chat fix   Stop: holdfast stop fix"],
     ["waiting", null, "fix is waiting for you: holdfast approvals. Continue: holdfast chat fix"],
     ["working", null, "fix keeps working in the background. Continue: holdfast chat fix"],
-  ] as const)("one that is %s", async (status, endedAt, told) => {
+  ] as const)("an agent that is %s", async (status, endedAt, told) => {
     const daemon = new ScriptedDaemon();
     daemon.session("fix", { status, endedAt });
     const { shows, type, left } = sit({ daemon, wanted: { existing: "fix" }, columns: 90 });
@@ -167,7 +167,7 @@ describe("leaving", () => {
     await shows(told);
   });
 
-  test("one that has ended says how to go on with it, also if nothing can be asked any more", async () => {
+  test("an ended agent shows how to continue", async () => {
     const daemon = new ScriptedDaemon();
     const session = daemon.session("fix");
     const { shows, type, left } = sit({ daemon, wanted: { existing: "fix" } });
@@ -179,7 +179,7 @@ describe("leaving", () => {
     await shows("fix has ended (done). Continue: holdfast chat fix");
   });
 
-  test("a new one in which nothing was said leaves nothing behind", async () => {
+  test("a new conversation without a chosen name and without a message is removed", async () => {
     const { daemon, shows, type, left } = sit();
     await shows("fresh:");
     type("\x04");
@@ -188,7 +188,16 @@ describe("leaving", () => {
     expect(daemon.asked("removeSession").length).toBe(1);
   });
 
-  test("without a daemon nothing is said of it", async () => {
+  test("a new conversation with a chosen name stays, also without a message", async () => {
+    const { daemon, shows, type, left } = sit({ wanted: { name: "review", agent: "demo" } });
+    await shows("review:");
+    type("\x04");
+    expect(await left).toBe(0);
+    expect(daemon.asked("removeSession").length).toBe(0);
+    await shows("Continue: holdfast chat review");
+  });
+
+  test("without a daemon shows no hint", async () => {
     const daemon = new ScriptedDaemon();
     daemon.session("fix");
     const { shows, type, left, screen } = sit({ daemon, wanted: { existing: "fix" } });
@@ -200,14 +209,14 @@ describe("leaving", () => {
   });
 });
 
-test("what cannot be opened is told once the terminal is as it was", async () => {
+test("a conversation that cannot be opened is reported after the terminal is restored", async () => {
   const daemon = new ScriptedDaemon();
   const { left, raw } = sit({ daemon, wanted: { existing: "nowhere" } });
   await expect(left).rejects.toMatchObject({ code: "session_not_found" });
   expect(raw).toEqual([true, false]);
 });
 
-test("a daemon that dies is found again, and nothing is missed or shown twice", async () => {
+test("the chat reconnects after a daemon dies, and nothing is missing or shown twice", async () => {
   const { daemon, shows, screen } = sit({ first: "go" });
   await shows("working");
   daemon.write(text("one\n"), daemon.messages[0]?.id);
@@ -221,7 +230,7 @@ test("a daemon that dies is found again, and nothing is missed or shown twice", 
   expect(screen()).not.toContain("lost the daemon");
 });
 
-test("one that is gone for good ends it, with the reason", async () => {
+test("a daemon that has been ended ends the chat with the reason", async () => {
   const { daemon, shows, left } = sit();
   await shows("fresh:");
   daemon.fail("followTranscript", new HoldfastError("daemon_ended", "the daemon has been ended"));
@@ -229,7 +238,7 @@ test("one that is gone for good ends it, with the reason", async () => {
   await expect(left).rejects.toThrow("the daemon has been ended");
 });
 
-describe("what is asked for", () => {
+describe("permission requests", () => {
   const ask: EntryDraft = {
     type: "approval_asked",
     ask: "a1",
@@ -256,7 +265,7 @@ describe("what is asked for", () => {
     ["y", { decision: "allow" }],
     ["n", { decision: "deny" }],
     ["a", { decision: "allow", always: true }],
-  ])("%s answers it", async (key, body) => {
+  ])("%s answers a permission request", async (key, body) => {
     const { daemon, type, shows } = await asked();
     vi.setSystemTime(Date.now() + 1000);
     type(key);
@@ -265,7 +274,7 @@ describe("what is asked for", () => {
     await shows("allowed: execute");
   });
 
-  test("a key that was meant for the text answers nothing: neither at once nor within a line", async () => {
+  test("a key typed as text answers nothing, neither at once nor within a line", async () => {
     const { daemon, type, shows } = await asked();
     type("yes, ");
     await shows("› yes,");
@@ -275,7 +284,7 @@ describe("what is asked for", () => {
     expect(daemon.asked("answerApproval")).toEqual([]);
   });
 
-  test("always is not offered where the agent does not offer it", async () => {
+  test("always is offered only if the agent offers it", async () => {
     const { daemon, type, shows, screen } = await asked({ options: [] });
     expect(screen()).not.toContain("a always");
     vi.setSystemTime(Date.now() + 1000);
@@ -285,7 +294,7 @@ describe("what is asked for", () => {
   });
 });
 
-test("commands do what they say; what the agent has of its own, and what begins with two slashes, is said", async () => {
+test("slash commands are run; the agent's own commands, and text after two slashes, are sent", async () => {
   const { daemon, type, shows } = sit();
   await shows("fresh · 0 turns");
   type("/nothing\r");
@@ -300,7 +309,7 @@ test("commands do what they say; what the agent has of its own, and what begins 
   expect(daemon.messages.length).toBe(2);
 });
 
-test("what could not be said is told, and stands in the line again", async () => {
+test("a message that could not be sent is reported and returns to the line", async () => {
   const { daemon, type, shows } = sit();
   await shows("fresh:");
   daemon.fail("sendMessage", new HoldfastError("input_full", "there is no room\nfor more", { hint: "wait" }));
@@ -308,14 +317,14 @@ test("what could not be said is told, and stands in the line again", async () =>
   await shows(/✗ there is no room\n {2}for more\n {2}wait\n\n.*\n› important words/);
 });
 
-test("words that a used-up budget refused do not stay in the line; the Up key brings them back (mend 15)", async () => {
+test("messages that an exceeded budget refused do not stay in the line, and the Up key recalls them (mend 15)", async () => {
   const { daemon, type, shows, screen } = sit();
   await shows("fresh:");
   daemon.fail("sendMessage", new HoldfastError("budget_spent", "fresh has used up its budget"));
   type("refused words\r");
   await shows("not sent: refused words");
   expect(screen()).not.toMatch(/^› refused words/m);
-  // Words that waited fail with their message.
+  // A message that is already queued fails when its state is read.
   daemon.takes = false;
   type("later words\r");
   await shows("queued, the agent works: later words");
@@ -328,7 +337,7 @@ test("words that a used-up budget refused do not stay in the line; the Up key br
   await shows(/^› later words/m);
 });
 
-test("/sessions NAME goes to another conversation; where there is none, it stays", async () => {
+test("/sessions NAME switches to another conversation, and stays if there is none", async () => {
   const daemon = new ScriptedDaemon();
   daemon.session("one");
   daemon.session("two");
@@ -342,7 +351,7 @@ test("/sessions NAME goes to another conversation; where there is none, it stays
   await shows("two · 0 turns");
 });
 
-test("Ctrl+O unfolds, Ctrl+L draws anew, Tab completes", async () => {
+test("Ctrl+O expands a tool, Ctrl+L redraws, Tab completes", async () => {
   const { daemon, type, shows, screen } = sit({ first: "go" });
   await shows("working");
   type("\x0f");
@@ -361,7 +370,7 @@ test("Ctrl+O unfolds, Ctrl+L draws anew, Tab completes", async () => {
   expect(screen()).toContain("working");
 });
 
-test("a terminal that becomes narrow keeps every word", async () => {
+test("a narrow terminal keeps every word", async () => {
   const { daemon, shows, resize, screen } = sit({ first: "go" });
   await shows("working");
   daemon.write(text("these are words that take more than one row on a narrow terminal"), daemon.messages[0]?.id);
@@ -373,7 +382,7 @@ test("a terminal that becomes narrow keeps every word", async () => {
   expect(screen().match(/these are/g)?.length).toBe(1);
 });
 
-test("what this process says on standard error stands above the prompt, and not across it", async () => {
+test("output on standard error is shown above the prompt", async () => {
   const { shows, type, left } = sit();
   const stray = process.stderr.write;
   await shows("fresh:");
@@ -385,7 +394,7 @@ test("what this process says on standard error stands above the prompt, and not 
   expect(process.stderr.write).not.toBe(stray);
 });
 
-test("Ctrl+Z gives the terminal back, and what comes meanwhile is there afterwards", async () => {
+test("Ctrl+Z suspends the chat, and output that arrives meanwhile is shown afterwards", async () => {
   const kill = vi.spyOn(process, "kill").mockImplementation(() => true);
   cleanUp.push(() => kill.mockRestore());
   const { type, shows, raw, daemon } = sit({ first: "go" });

@@ -14,7 +14,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(directory, { recursive: true }));
 
-test("who said what, the tools, the errors and how turns ended", async () => {
+test("a saved conversation has the speakers, tools, decisions, errors and ends of turns", async () => {
   const daemon = new ScriptedDaemon();
   const session = daemon.session("fix");
   daemon.write({ type: "user", message: "t", from: ME as never, text: "fix it\n", addition: null, steer: false });
@@ -68,7 +68,7 @@ The end
 `);
 });
 
-test("a file is written whole, and none that is there is written over", () => {
+test("a file is written completely, and an existing file is not overwritten", () => {
   const file = path.join(directory, "talk.md");
   expect(writeNew(file, "one")).toBe(file);
   expect(() => writeNew(file, "two")).toThrow(expect.objectContaining({ code: "file_exists" }));
@@ -77,6 +77,6 @@ test("a file is written whole, and none that is there is written over", () => {
   expect(readdirSync(directory)).toEqual(["talk.md"]);
 });
 
-test("~ is the home", () => {
+test("~ means the home directory", () => {
   expect(() => writeNew("~/not/there/at/all.md", "x")).toThrow(expect.objectContaining({ code: "file_unusable" }));
 });

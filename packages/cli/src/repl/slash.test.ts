@@ -38,7 +38,7 @@ async function open(more: object = {}) {
 
 const entry = (of: object) => ({ v: 1, n: 1, at: new Date(0).toISOString(), turn: "t", ...of }) as never;
 
-test("/help lists every command, the agent's own, and the keys", async () => {
+test("/help lists every command, the agent's own commands and the keys", async () => {
   const { run, lines } = await open();
   await run("/help");
   for (const name of Object.keys(SLASHES)) expect(lines.join("\n")).toContain(`/${name}`);
@@ -52,13 +52,13 @@ test.each([
   ["/q", "leave"],
   ["/steer go left", "say go left now"],
   ["/sessions other", "go to other"],
-])("%s: %s", async (line, done) => {
+])("%s does: %s", async (line, done) => {
   const { run, did } = await open();
   expect(await run(line)).toBe(true);
   expect(did).toEqual([done]);
 });
 
-test("/retry says the last words again", async () => {
+test("/retry sends the last message again", async () => {
   const { run, did, desk } = await open();
   await expect(run("/retry")).rejects.toThrow("there is no message to send again");
   desk.view.push(entry({ type: "user", message: "t", from: ME, text: "do it", addition: null, steer: false }));
@@ -66,7 +66,7 @@ test("/retry says the last words again", async () => {
   expect(did).toEqual(["say do it"]);
 });
 
-test("/history shows so many turns", async () => {
+test("/history shows the given number of turns", async () => {
   const { run, lines } = await open();
   await run("/history");
   await run("/history 3");
@@ -93,7 +93,7 @@ test("/save writes the whole conversation", async () => {
   }
 });
 
-test("/cancel and /clear act on the turn and on the memory", async () => {
+test("/cancel cancels the turn, and /clear clears the memory", async () => {
   const { run, daemon, lines, session } = await open();
   await run("/cancel");
   expect(daemon.asked("cancelTurn").length).toBe(1);
@@ -108,7 +108,7 @@ test("/cancel and /clear act on the turn and on the memory", async () => {
 });
 
 describe("/model and /mode", () => {
-  test("list what there is, and choose", async () => {
+  test("list the choices and set one", async () => {
     const { run, lines, daemon } = await open();
     await run("/model");
     expect(lines).toEqual(["● small", "○ large  Large: thinks longer"]);
@@ -116,14 +116,14 @@ describe("/model and /mode", () => {
     expect(daemon.asked("setConversation")[0]?.body).toEqual({ mode: "auto" });
   });
 
-  test("say where the agent offers nothing", async () => {
+  test("report that the agent offers no choice", async () => {
     const { run, lines, daemon } = await open();
     daemon.settings = { mode: null, modes: [], model: "only", models: [], commands: [] };
     await run("/model");
     await run("/mode");
     daemon.settings = null;
     vi.useFakeTimers({ toFake: ["performance"] });
-    // Its patience is over at each look; however late it begins to have any.
+    // The wait for settings is over at each look, however late it begins.
     const passing = setInterval(() => vi.advanceTimersByTime(6000), 20);
     await run("/mode");
     clearInterval(passing);
@@ -167,7 +167,7 @@ describe("/approve", () => {
     expect(daemon.asked("answerApproval")).toEqual([{ params: { id: "ab" }, body: { ...body, digest: "d" } }]);
   });
 
-  test("what nobody has seen here is shown, and not answered (mend 6)", async () => {
+  test("a request that was not shown here is shown instead of answered (mend 6)", async () => {
     const { run, daemon, lines } = await open();
     daemon.approvals = [approval];
     await run("/approve");
@@ -175,7 +175,7 @@ describe("/approve", () => {
     expect(daemon.asked("answerApproval")).toEqual([]);
   });
 
-  test("show tells all of what the view has asked", async () => {
+  test("show prints the whole request", async () => {
     const { run, daemon, desk, lines } = await open();
     desk.view.push(entry({ type: "approval_asked", ask: "a1", call: null, title: "Run make", kind: "execute", input: null, options: [] }));
     daemon.approvals = [approval];
@@ -189,7 +189,7 @@ describe("/approve", () => {
   });
 });
 
-test("/unfold shows a tool in whole; all of them from now on", async () => {
+test("/unfold expands a tool, and /unfold all every later one", async () => {
   const { run, lines, desk } = await open();
   await expect(run("/unfold")).rejects.toThrow("no tool output to expand yet");
   desk.view.push(entry({ type: "tool_started", call: "c", title: "ls", kind: "execute", input: null, files: [] }));
@@ -216,7 +216,7 @@ const spent = {
   context: { used: 170_000, size: 200_000 },
 };
 
-test("/status, /cost and /context tell how it stands", async () => {
+test("/status, /cost and /context show the state of the session", async () => {
   const { run, lines } = await open({ turns: 2, spent });
   await run("/status");
   expect(lines.join("\n")).toMatch(/name +fix\n +agent +demo\n +status +idle\n +mode +ask\n +model +small\n +turns +2/);
@@ -232,7 +232,7 @@ test("/status, /cost and /context tell how it stands", async () => {
   ]);
 });
 
-test("what the agent does not tell is said to be unknown", async () => {
+test("unreported usage is shown as unknown", async () => {
   const { run, lines, session } = await open({ turns: 1 });
   await run("/cost");
   await run("/context");
@@ -245,7 +245,7 @@ test("what the agent does not tell is said to be unknown", async () => {
   ]);
 });
 
-test("/sessions lists the conversations there are", async () => {
+test("/sessions lists the conversations", async () => {
   const { run, lines, daemon } = await open();
   daemon.session("other", { turns: 3 });
   daemon.session("build", { kind: "shell" });
@@ -254,7 +254,7 @@ test("/sessions lists the conversations there are", async () => {
   expect(lines.join("\n")).not.toContain("build");
 });
 
-test("what is the agent's own is passed on; what nobody knows is told, with what may be meant", async () => {
+test("the agent's own commands are passed on, and unknown ones are refused with suggestions", async () => {
   const { run } = await open();
   expect(await run("/compact now")).toBe(false);
   await expect(run("/mdoe")).rejects.toMatchObject({ message: "there is no command /mdoe", candidates: ["/model", "/mode"] });
@@ -266,14 +266,14 @@ test("what is the agent's own is passed on; what nobody knows is told, with what
 describe("Tab", () => {
   const offered = async (text: string, at: { desk: Desk | undefined; files: Files | undefined }) => candidatesFor(text, text.length, at);
 
-  test("offers commands, ours and the agent's", async () => {
+  test("completes commands of the chat and of the agent", async () => {
     const { desk } = await open();
     expect(await offered("/mo", { desk, files: undefined })).toEqual({ from: 0, words: ["/model", "/mode"] });
     expect(await offered("/com", { desk, files: undefined })).toEqual({ from: 0, words: ["/compact"] });
     expect((await offered("/he", { desk: undefined, files: undefined })).words).toEqual(["/help"]);
   });
 
-  test("offers what goes behind them", async () => {
+  test("completes arguments of commands", async () => {
     const { desk, daemon } = await open();
     daemon.session("other");
     daemon.session("shell", { kind: "shell" });
@@ -288,7 +288,7 @@ describe("Tab", () => {
     }
   });
 
-  test("offers files behind an @", async () => {
+  test("completes files after an @", async () => {
     const files = new Files(import.meta.dirname);
     expect(await offered("look at @slash.te", { desk: undefined, files })).toEqual({ from: 9, words: ["slash.test.ts"] });
     expect((await offered("@x", { desk: undefined, files: undefined })).words).toEqual([]);

@@ -19,7 +19,7 @@ function open() {
   return { stage: new Stage({ output, look, moves: () => state.moves }), state, written };
 }
 
-test("however much changes, it is drawn once for all of it", () => {
+test("many changes are drawn in one frame", () => {
   const { stage, state, written } = open();
   stage.draw();
   for (let i = 0; i < 100; i++) stage.print([`line ${i}`]);
@@ -31,7 +31,7 @@ test("however much changes, it is drawn once for all of it", () => {
   expect(state.looks).toBe(2);
 });
 
-test("while something moves it is drawn again by itself", () => {
+test("an animation is redrawn by a timer", () => {
   const { stage, state } = open();
   state.moves = true;
   stage.draw();
@@ -42,7 +42,7 @@ test("while something moves it is drawn again by itself", () => {
   expect(state.looks).toBe(12);
 });
 
-test("a terminal that is behind gets everything when it has caught up", () => {
+test("a slow terminal gets everything once it is ready", () => {
   const { stage, state, written } = open();
   state.ready = false;
   stage.print(["one"]);
@@ -55,7 +55,7 @@ test("a terminal that is behind gets everything when it has caught up", () => {
   expect(written.join("")).toContain("one\r\ntwo\r\nlook 1");
 });
 
-test("the screen can be drawn anew, with what was written last", () => {
+test("redraw clears the screen and prints the last lines again", () => {
   const { stage, written } = open();
   stage.print(Array.from({ length: 1200 }, (_, i) => `line ${i}`));
   vi.advanceTimersByTime(20);
@@ -67,7 +67,7 @@ test("the screen can be drawn anew, with what was written last", () => {
   expect(written[1]).not.toContain("line 1194");
 });
 
-test("closed, it has written all it was given and draws nothing more", () => {
+test("closing writes everything pending and draws nothing later", () => {
   const { stage, state, written } = open();
   stage.print(["last words"]);
   stage[Symbol.dispose]();
@@ -80,7 +80,7 @@ test("closed, it has written all it was given and draws nothing more", () => {
   expect(written.join("")).not.toContain("too late");
 });
 
-test("it makes way for something else until the next frame", () => {
+test("clear removes the rows until the next frame", () => {
   const { stage, written } = open();
   stage.draw();
   stage.clear();

@@ -17,7 +17,7 @@ const session = (more: object = {}) => ({ name: "fix", spent, ...more }) as unkn
 const settings = { mode: "ask", modes: [], model: "large", models: [], commands: [] };
 const standing = { session: session(), settings, turns: 2, others: [], trouble: undefined };
 
-test("turns, tokens, cost, how full the context is, mode, model and who else is there", () => {
+test("the status line has turns, tokens, cost, context, mode, model and other people", () => {
   expect(statusParts({ ...standing, others: ["user:alice", "token:ci"] })).toEqual([
     "fix",
     "2 turns",
@@ -30,7 +30,7 @@ test("turns, tokens, cost, how full the context is, mode, model and who else is 
   ]);
 });
 
-test("what is not known is a question mark, never 0", () => {
+test("an unknown value is a question mark, never 0", () => {
   expect(statusParts({ ...standing, session: session({ spent: null }), settings: null, turns: 1 })).toEqual([
     "fix",
     "1 turn",
@@ -48,13 +48,13 @@ test("what is not known is a question mark, never 0", () => {
   ]);
 });
 
-test("before there is a conversation, and when the daemon is gone, it says so", () => {
+test("the status line reports that the chat connects, and that the daemon is gone", () => {
   expect(statusParts({ ...standing, session: undefined })).toEqual(["connecting …"]);
   expect(statusParts({ ...standing, session: undefined, trouble: "no daemon" })).toEqual(["no daemon"]);
   expect(statusParts({ ...standing, trouble: "no daemon" })[0]).toBe("no daemon");
 });
 
-test("what does not fit is left out from its end", () => {
+test("parts that do not fit are dropped from the end", () => {
   expect(statusRow(["fix", "2 turns", "$0.02"], 40)).toBe("fix · 2 turns · $0.02");
   expect(statusRow(["fix", "2 turns", "$0.02"], 14)).toBe("fix · 2 turns");
   expect(statusRow(["a long name"], 6)).toBe("a lon…");

@@ -11,7 +11,7 @@ function open() {
   return { daemon, session, talk: new Talk(daemon.context(), session) };
 }
 
-/** What is heard of it, until so much was. */
+/** The events heard by a follower of the conversation. */
 function follow(talk: Talk, after = "1.0") {
   const heard: string[] = [];
   const stop = new AbortController();
@@ -31,12 +31,12 @@ function follow(talk: Talk, after = "1.0") {
   return { heard, until, stop: () => stop.abort(), followed };
 }
 
-test("ids are as the daemon makes them", () => {
+test("message ids have the daemon's format", () => {
   for (let i = 0; i < 200; i++) expect(newMessageId()).toMatch(/^[a-z][a-z2-7]{9}$/);
 });
 
-describe("what is said", () => {
-  test("has an id before it leaves: sent again because a daemon died, it is the same", async () => {
+describe("sending messages", () => {
+  test("a message keeps its id when it is sent again after a daemon died", async () => {
     const { daemon, talk } = open();
     daemon.fail("sendMessage", gone(), gone());
     const message = await talk.say("hello");
@@ -45,7 +45,7 @@ describe("what is said", () => {
     expect(message.from).toBe(ME);
   });
 
-  test("to a conversation that has ended starts its next run", async () => {
+  test("a message to an ended conversation starts its next run", async () => {
     const { daemon, session, talk } = open();
     daemon.change(session, { endedAt: "x", status: "done" });
     await talk.say("hello", { steer: true });
@@ -53,7 +53,7 @@ describe("what is said", () => {
     expect(daemon.asked("sendMessage").at(-1)?.body).toMatchObject({ text: "hello", steer: true });
   });
 
-  test("that somebody else has started it meanwhile is no failure; anything else is told", async () => {
+  test("a session that was resumed meanwhile is not an error; other errors are reported", async () => {
     const { daemon, talk } = open();
     daemon.fail("resumeSession", new HoldfastError("session_running", "it runs"));
     await talk.resume();
@@ -63,7 +63,7 @@ describe("what is said", () => {
     await expect(talk.say("x")).rejects.toThrow("no");
   });
 
-  test("is never typed into a terminal without a word about it", async () => {
+  test("a message that was typed into a terminal is an error", async () => {
     const { daemon, session, talk } = open();
     const client = { call: async () => ({ session, message: null, typed: { bytes: 1 } }) };
     await expect(new Talk(daemon.context({ client: client as never }), session).say("x")).rejects.toMatchObject({
@@ -73,8 +73,8 @@ describe("what is said", () => {
   });
 });
 
-describe("what happens", () => {
-  test("is heard once and in order, whichever daemon tells it", async () => {
+describe("following a conversation", () => {
+  test("entries are received once and in order, also after a daemon died", async () => {
     const { daemon, talk } = open();
     daemon.write({ type: "text", text: "1" });
     const { until, heard, stop, followed } = follow(talk);
@@ -89,7 +89,7 @@ describe("what happens", () => {
     await followed;
   });
 
-  test("also of a conversation in which nothing goes on it is told that the daemon is back", async () => {
+  test("a reconnect is reported even if the conversation has no new entries", async () => {
     const { daemon, talk } = open();
     daemon.write({ type: "text", text: "1" });
     const { until, heard, stop, followed } = follow(talk);
@@ -101,7 +101,7 @@ describe("what happens", () => {
     await followed;
   });
 
-  test("the end of a run is told once, whatever becomes of the daemon", async () => {
+  test("the end of a run is reported once, even if the daemon fails meanwhile", async () => {
     const { daemon, session, talk } = open();
     daemon.change(session, { endedAt: "x", status: "failed" });
     daemon.fail("listSessions", gone(), gone());
@@ -112,7 +112,7 @@ describe("what happens", () => {
     await followed;
   });
 
-  test("goes on with the next run, whoever starts it", async () => {
+  test("following continues with the next run", async () => {
     const { daemon, session, talk } = open();
     const { until, heard, stop, followed } = follow(talk);
     daemon.change(session, { endedAt: "x", status: "failed" });
@@ -125,13 +125,13 @@ describe("what happens", () => {
     await followed;
   });
 
-  test("that cannot be heard any more is told, time after time", async () => {
+  test("a removed session ends following with an error", async () => {
     const { daemon, talk } = open();
     daemon.fail("followTranscript", new HoldfastError("session_not_found", "it is gone"));
     await expect(follow(talk).followed).rejects.toThrow("it is gone");
   });
 
-  test("a mistake of ours is not taken for the daemon's", async () => {
+  test("an error of the caller is not treated as one of the daemon", async () => {
     const { daemon, talk } = open();
     daemon.write({ type: "text", text: "1" });
     let told = 0;
@@ -145,7 +145,7 @@ describe("what happens", () => {
   });
 });
 
-test("everything is read, page by page", async () => {
+test("everything() reads all pages", async () => {
   const { daemon, talk } = open();
   for (let i = 0; i < 5; i++) daemon.write({ type: "text", text: String(i) });
   const all: string[] = [];
@@ -153,7 +153,7 @@ test("everything is read, page by page", async () => {
   expect(all).toEqual(["0", "1", "2", "3", "4"]);
 });
 
-test("the approval that is meant is the one that was asked, and never another with the same words (mend 6)", async () => {
+test("an approval is found by its request id, never by the same text (mend 6)", async () => {
   const { daemon, talk } = open();
   const approval = (id: string, ask: string) => ({ id, ask, text: "Run make", digest: `digest of ${id}` }) as never;
   setTimeout(() => {
@@ -167,7 +167,7 @@ test("the approval that is meant is the one that was asked, and never another wi
   expect(await talk.approvalFor("a9")).toBeUndefined();
 });
 
-test("mode, model, memory and turns are set, cleared, cancelled and taken back", async () => {
+test("mode, memory, turns and messages can be set, cleared, cancelled and withdrawn", async () => {
   const { daemon, talk } = open();
   expect((await talk.set({ mode: "auto" })).settings?.mode).toBe("auto");
   await talk.clear();

@@ -55,7 +55,9 @@ export class Talk {
       }
     });
     if (message) return message;
-    throw new HoldfastError("not_a_conversation", "it is no conversation: what was said was typed", { hint: `holdfast attach ${this.id}` });
+    throw new HoldfastError("not_a_conversation", "this session is not a conversation; your text was typed into its terminal", {
+      hint: `attach to it: holdfast attach ${this.id}`,
+    });
   }
 
   /** Starts the next run. A session that already runs is not an error. */

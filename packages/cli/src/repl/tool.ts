@@ -1,4 +1,4 @@
-/** A call of a tool: one line while it runs and when it is done, and all of it when it is unfolded. */
+/** A tool call: one line while it runs and when it is done; everything when unfolded. */
 import type { ToolKind } from "@holdfast/contract/status";
 import { formatDuration } from "../duration.ts";
 import { plain } from "../plain.ts";
@@ -7,7 +7,7 @@ import { type Change, countChange, diffLines } from "./diff.ts";
 import { inertLine, inertLines, type Paint, STYLE } from "./paint.ts";
 
 export interface Tool {
-  /** By which it is unfolded. */
+  /** The number that unfolds it. */
   number: number;
   title: string;
   kind: ToolKind;
@@ -15,7 +15,7 @@ export interface Tool {
   files: string[];
   output: string;
   changes: Change[];
-  /** Null: it runs. */
+  /** Null while it runs. */
   ok: boolean | null;
   startedAt: number;
   endedAt: number | null;
@@ -24,10 +24,10 @@ export interface Tool {
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const FRAME_MS = 100;
 
-/** What takes longer says how long. */
+/** A call that takes longer shows its duration. */
 const LONG_MS = 1000;
 
-/** Of one that failed, the end of what it said says most. */
+/** Lines shown of a failed call: the end of its output says most. */
 const FAILED_LINES = 4;
 
 export function spinner(now: number): string {
@@ -55,7 +55,7 @@ function notesOf(tool: Tool, now: number): string[] {
   ];
 }
 
-/** When it is done: the line, and of one that failed the end of what it said. */
+/** The rows of a finished call: its line, and for a failed one the end of its output. */
 export function doneRows(tool: Tool, look: { paint: Paint; width: number; now: number }): string[] {
   const row = toolRow(tool, look);
   if (tool.ok) return [row];
@@ -63,7 +63,7 @@ export function doneRows(tool: Tool, look: { paint: Paint; width: number; now: n
   return [row, ...said.slice(-FAILED_LINES).map((line) => `    ${look.paint(STYLE.dim, cut(line, Math.max(8, look.width - 5)))}`)];
 }
 
-/** All that is known of it. */
+/** All details of the call. */
 export function unfoldedRows(tool: Tool, look: { paint: Paint; width: number; now: number }): string[] {
   const { paint } = look;
   const input = argumentRows(tool.input);
@@ -81,7 +81,7 @@ export function unfoldedRows(tool: Tool, look: { paint: Paint; width: number; no
   ];
 }
 
-/** What a tool is called with, each argument in whole: what is allowed must have been there to be read. */
+/** Every argument in full: a person must be able to read all that they allow. */
 export function argumentRows(input: unknown): string[] {
   if (input === null || input === undefined) return [];
   if (typeof input !== "object") return inertLines(String(input));

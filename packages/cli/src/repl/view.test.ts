@@ -5,7 +5,7 @@ import { ConversationView, nameOf, type ViewOptions } from "./view.ts";
 
 const ME = "user:me";
 
-/** A view, what it has written, and a clock of its own. */
+/** A view, its printed lines, and its own clock. */
 function open(width = 60, more: Partial<ViewOptions> = {}) {
   let now = 0;
   const view = new ConversationView({
@@ -40,7 +40,7 @@ const output = (call: string, more: object) => ({ type: "tool_output", call, tit
 const completed = (call: string, ok = true): EntryDraft => ({ type: "tool_completed", call, ok });
 const ended = (reason: Extract<Entry, { type: "turn_ended" }>["reason"] = "completed"): EntryDraft => ({ type: "turn_ended", reason });
 
-test("what was said and what was answered stand under one another", () => {
+test("a message and its answer are shown one below the other", () => {
   const { view, lines, push } = open();
   push(user("hello\nthere"), text("Hi, **yo"), text("u**.\nBye"));
   expect(lines).toEqual(["", "› hello", "  there", "Hi, you."]);
@@ -53,7 +53,7 @@ test("what was said and what was answered stand under one another", () => {
   expect(view.lastSaid).toBe("hello\nthere");
 });
 
-test("what others say has their name before it, and they are known to be there", () => {
+test("messages of others show their name, and the view knows who else is there", () => {
   const { view, lines, push } = open();
   push(user("mine"), ended(), user("yours", "user:alice"), ended(), user("from a script", "token:ci"));
   expect(lines).toEqual(["", "› mine", "", "alice › yours", "", "token:ci › from a script"]);
@@ -61,13 +61,13 @@ test("what others say has their name before it, and they are known to be there",
   expect(nameOf("user:bob")).toBe("bob");
 });
 
-test("another session is called by its name, where that is known", () => {
+test("a session is shown by its name if that is known", () => {
   const { lines, push } = open(60, { sessionOf: (principal) => (principal === "session:k7f2m9q4xw" ? "kid" : undefined) });
   push(user("done", "session:k7f2m9q4xw"), ended(), user("done, too", "session:aaaaaaaaaa"));
   expect(lines).toEqual(["", "kid › done", "", "session:aaaaaaaaaa › done, too"]);
 });
 
-test("what is said into a turn is marked, and the turn stays the same", () => {
+test("a steering message is marked and does not begin a turn", () => {
   const { view, lines, push } = open();
   push(user("begin"), user("faster", ME, true));
   expect(lines).toEqual(["", "› begin", "", "» faster"]);
@@ -75,7 +75,7 @@ test("what is said into a turn is marked, and the turn stays the same", () => {
 });
 
 describe("a tool", () => {
-  test("is a line that moves while it runs, and one that stays when it is done", () => {
+  test("is an animated line while it runs, and a fixed line when it has ended", () => {
     const { view, lines, push, later } = open();
     push(user("go"), text("I look."), started("c1", "Read a.txt"));
     expect(lines.at(-1)).toBe("I look.");
@@ -88,7 +88,7 @@ describe("a tool", () => {
     expect(view.live()).toEqual(["⠴ working · Ctrl+C cancels"]);
   });
 
-  test("that failed says how", () => {
+  test("that failed shows the end of its output", () => {
     const { lines, push } = open();
     push(
       user("go"),
@@ -99,7 +99,7 @@ describe("a tool", () => {
     expect(lines.slice(2)).toEqual(["✗ [1] npm test · 6 lines", "    two", "    three", "    four", "    five"]);
   });
 
-  test("unfolds to what it was called with, what it said and what it changed", () => {
+  test("expands to its input, its output and its changes", () => {
     const { view, push } = open();
     push(
       started("c1", "Edit", { input: { path: "a.txt", how: { deep: true }, text: "x\ny" }, files: ["/tmp/a.txt"] }),
@@ -141,21 +141,21 @@ describe("a tool", () => {
     expect(view.unfold(4)).toBeUndefined();
   });
 
-  test("is shown in whole where that was asked for", () => {
+  test("is expanded at once on request", () => {
     const { view, lines, push } = open();
     view.unfolds = true;
     push({ type: "thought", text: "a\nb" }, started("c1", "ls"), output("c1", { text: "x" }), completed("c1"));
     expect(lines).toEqual(["∴ [1] thought", "    a", "    b", "✓ [2] ls · 1 line", "    ──", "    x"]);
   });
 
-  test("of which nobody has heard does no harm", () => {
+  test("that never started is ignored", () => {
     const { lines, push } = open();
     push(output("x", { text: "y" }), completed("x"));
     expect(lines).toEqual([]);
   });
 });
 
-test("a thought is one line, while it is thought and afterwards", () => {
+test("a thought is one line, during the thought and afterwards", () => {
   const { view, lines, push } = open();
   push(user("go"), { type: "thought", text: "First this.\nThen" }, { type: "thought", text: " that." });
   expect(view.live()).toEqual(["⠋ thinking: Then that."]);
@@ -164,7 +164,7 @@ test("a thought is one line, while it is thought and afterwards", () => {
   expect(view.unfold(1)).toEqual(["∴ [1] thought", "    First this.", "    Then that."]);
 });
 
-test("a plan is seen as far as it has come, and stays as it was at the end", () => {
+test("a plan shows its progress, and its last state stays", () => {
   const { view, lines, push } = open();
   const plan = (...statuses: ("pending" | "in_progress" | "completed")[]): EntryDraft => ({
     type: "plan",
@@ -178,7 +178,7 @@ test("a plan is seen as far as it has come, and stays as it was at the end", () 
   expect(view.live()).toEqual(["⠋ working · Ctrl+C cancels"]);
 });
 
-describe("what is asked for", () => {
+describe("a permission request", () => {
   const ask = (name: string, more: object = {}) =>
     ({
       type: "approval_asked",
@@ -191,7 +191,7 @@ describe("what is asked for", () => {
       ...more,
     }) as EntryDraft;
 
-  test("is written with all its arguments, and stands open until it is decided", () => {
+  test("is shown with all its arguments, and stays open until it is decided", () => {
     const { view, lines, push, later } = open();
     later(100);
     push(user("go"), ask("a1", { title: "`make`" }), ask("a2", { title: "Run rm", options: [] }));
@@ -219,7 +219,7 @@ describe("what is asked for", () => {
     expect(view.asks).toEqual([]);
   });
 
-  test("is shown in part when it is very long, with how to read all of it", () => {
+  test("that is very long is cut, with a hint how to show it in full", () => {
     const { lines, push } = open();
     push(ask("a1", { input: { text: Array.from({ length: 50 }, (_, i) => `line ${i}`).join("\n") } }));
     expect(lines.length).toBe(40);
@@ -234,7 +234,7 @@ test.each([
   ["max_requests", "■ the agent stopped at its request limit; send: continue"],
   ["failed", "■ the turn failed; /retry sends the message again"],
   ["interrupted", "■ the turn ended with its process; /retry sends the message"],
-] as const)("a turn that ended as %s says so, and what came stays", (reason, told) => {
+] as const)("a turn that ended as %s is reported, and its output stays", (reason, told) => {
   const { view, lines, push } = open();
   push(user("go"), text("half an ans"), started("c1", "left open"), ended(reason));
   expect(lines[2]).toBe("half an ans");
@@ -242,7 +242,7 @@ test.each([
   expect(view.live()).toEqual([]);
 });
 
-test("an error is told with what to do, and not twice", () => {
+test("an error is shown once, with a hint", () => {
   const { lines, push } = open();
   push(user("go"), { type: "error", code: "x", message: "no network\nat all", hint: "plug it in", retry: true }, ended("failed"));
   expect(lines.slice(2)).toEqual(["✗ no network", "  at all", "  plug it in", "  /retry sends the same message again"]);
@@ -264,7 +264,7 @@ test("an error is told with what to do, and not twice", () => {
   expect(lines.slice(2)).toEqual(["■ the turn failed; /retry sends the message again"]);
 });
 
-test("notes are told, but for those that are for programs", () => {
+test("notes are shown, except for those meant for programs", () => {
   const { lines, push } = open();
   push({ type: "note", about: "opened", text: "the conversation begins" }, { type: "note", about: "mode", text: "the mode is auto now" });
   push({ type: "note", about: "cleared", text: "an empty memory" });
@@ -273,7 +273,7 @@ test("notes are told, but for those that are for programs", () => {
   expect(lines).toEqual(["· the mode is auto now", "── an empty memory ──"]);
 });
 
-test("nothing that is said does anything to the terminal", () => {
+test("no text can control the terminal", () => {
   const { view, lines, push } = open();
   const evil = "\x1b]0;title\x07\x1b[2Jx\u202e";
   push(user(evil), { type: "thought", text: evil }, started("c1", evil), output("c1", { text: evil }));
@@ -284,7 +284,7 @@ test("nothing that is said does anything to the terminal", () => {
   for (const line of lines) expect(line).not.toMatch(/[\x00-\x1f\x7f-\x9f\u202e]/);
 });
 
-test("however narrow the terminal is, words are wrapped and none is lost", () => {
+test("text wraps at any width without losing a word", () => {
   const { lines, push } = open(12);
   push(user("one two three four five"), { type: "error", code: "x", message: "six seven eight nine", hint: null, retry: false });
   expect(lines.join(" ").replace(/\s+/g, " ").trim()).toBe("› one two three four five ✗ six seven eight nine");

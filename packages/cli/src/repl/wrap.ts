@@ -1,11 +1,11 @@
-/** Rows as wide as the terminal. Words are kept whole where they fit; nothing is ever left out. */
+/** Wraps text to the terminal's width. Words stay whole where they fit; nothing is omitted. */
 import { widthOf } from "../table.ts";
 import type { Span } from "./paint.ts";
 
 export interface WrappedRow {
   spans: Span[];
   width: number;
-  /** Where in the source it begins. */
+  /** Offset in the source where the row begins. */
   from: number;
 }
 
@@ -13,7 +13,7 @@ interface Piece extends Span {
   width: number;
 }
 
-/** `first` and `rest`: how much room the first and the other rows have. At least one row. */
+/** `first` and `rest`: the width of the first and of the other rows. Returns at least one row. */
 export function wrap(spans: readonly Span[], { first, rest }: { first: number; rest: number }): WrappedRow[] {
   const rows: WrappedRow[] = [{ spans: [], width: 0, from: spans[0]?.at ?? 0 }];
   let room = Math.max(1, first);
@@ -32,7 +32,7 @@ export function wrap(spans: readonly Span[], { first, rest }: { first: number; r
   for (const word of wordsOf(spans)) {
     const row = rows.at(-1) as WrappedRow;
     const width = word.pieces.reduce((sum, piece) => sum + piece.width, 0);
-    // Blanks at the end of a row are where it was broken.
+    // Blanks that do not fit become the line break.
     if (word.blank && row.width + width > room) {
       const last = word.pieces.at(-1) as Piece;
       if (row.width > 0) turn(last.at + last.text.length);
@@ -57,7 +57,7 @@ export function wrap(spans: readonly Span[], { first, rest }: { first: number; r
   return rows;
 }
 
-/** A word may be of several styles. */
+/** A word may have several styles. */
 function* wordsOf(spans: readonly Span[]): Generator<{ blank: boolean; pieces: Piece[] }> {
   let pieces: Piece[] = [];
   for (const span of spans) {
@@ -91,7 +91,7 @@ function trim(row: WrappedRow): void {
   last.text = text;
 }
 
-/** A text without styles, cut into rows where they are full: for what is copied, or edited. */
+/** Cuts plain text into full rows, for text that is copied or edited. */
 export function chop(text: string, room: number): string[] {
   const rows = [""];
   let width = 0;

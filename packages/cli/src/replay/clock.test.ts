@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { PlayClock } from "./clock.ts";
 
-test("a clock runs at its speed, stands still while it is paused, and jumps", () => {
+test("the clock runs at its speed, stops while paused, and can jump", () => {
   let now = 1000;
   const clock = new PlayClock(4, () => now);
   now += 50;

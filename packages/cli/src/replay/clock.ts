@@ -1,4 +1,4 @@
-/** Where a replay is, in recorded time; stands still while it is paused. */
+/** The position of a replay, in recorded time. It stands still while paused. */
 export class PlayClock {
   readonly #now: () => number;
   #position = 0;
@@ -46,7 +46,7 @@ export class PlayClock {
     if (this.#since !== undefined) this.#since = this.#now();
   }
 
-  /** Until `position` comes, in real milliseconds. */
+  /** Real milliseconds until `position` is reached. */
   until(position: number): number {
     return Math.max(0, (position - this.position) / this.#speed);
   }

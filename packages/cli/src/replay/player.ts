@@ -1,6 +1,6 @@
 /**
- * Plays the steps of a recording on a terminal, in their time. One loop feeds the emulator and waits for the next step's time; keys,
- * signals and new sizes only change what it waits for and wake it. The screen is drawn at most every FRAME_MS, whatever is fed.
+ * Plays the steps of a recording on a terminal, in their time. One loop feeds the emulator and waits for the next step's time. Keys, signals and
+ * resizes only change that wait and wake the loop. The screen is drawn at most every FRAME_MS.
  */
 import { gapNote, gapText } from "../recording/gap-note.ts";
 import type { Step } from "../recording/timeline.ts";
@@ -9,13 +9,13 @@ import { PlayClock } from "./clock.ts";
 import { WatchedScreen } from "./screen.ts";
 import { SLICE, View } from "./view.ts";
 
-/** Finer than anybody sees. */
+/** Shorter than a person can see. */
 const FRAME_MS = 33;
 
-/** The time in the status line goes on while nothing is said. */
+/** Updates the time in the status line while there is no output. */
 const STATUS_MS = 250;
 
-/** What is said of a moment stays long enough to be read. */
+/** A note stays long enough to be read. */
 const NOTE_MS = 4000;
 
 const SLOWEST = 1 / 16;
@@ -31,7 +31,7 @@ const CTRL_Z = "\x1a";
 const UNKNOWN_SIZE = { columns: 120, rows: 40 };
 
 export interface Played {
-  /** Up to where, in recorded milliseconds. */
+  /** The position reached, in recorded milliseconds. */
   at: number;
   finished: boolean;
   untimedBytes: number;
@@ -100,11 +100,11 @@ export class Player implements Disposable {
     this.#view[Symbol.dispose]();
   }
 
-  /** Waits until the step's time has come, or somebody leaves. */
+  /** Waits until the step's time comes, or the person leaves. */
   async #reach(step: Step): Promise<void> {
     if (step.at >= this.#from && this.#clock.position < this.#from) this.#clock.jump(this.#from);
     if (step.at < this.#from || step.kind === "timed") this.#clock.jump(step.at);
-    // When it came is not known: it is played at once, and where times are known again they go on from there.
+    // Output of unknown time is played at once; playback continues from there when times are known again.
     else if (step.kind === "gap" || step.kind === "untimed" || (step.kind === "output" && !step.timed)) await this.#whilePaused();
     else await this.#comes(step.at);
     this.#skip = false;
@@ -145,7 +145,7 @@ export class Player implements Disposable {
       if (step.timed && performance.now() >= this.#noteStays) this.#note = "";
       for (let at = 0; at < step.bytes.length && !this.#left; at += SLICE) {
         this.#view.write(step.bytes.subarray(at, at + SLICE));
-        // Keys and frames have their turn between two pieces of a flood.
+        // Handle keys and frames between two pieces of a flood.
         await new Promise(setImmediate);
         if (!step.timed) await this.#whilePaused();
       }
@@ -193,7 +193,7 @@ export class Player implements Disposable {
     else if (!this.#left) this.#frame = setTimeout(() => this.#draw(), FRAME_MS);
   }
 
-  /** What matters most comes first: on a narrow terminal the rest is cut off. */
+  /** Most important parts first: a narrow terminal cuts off the rest. */
   #status(room: { columns: number; rows: number }): string {
     const { columns, rows } = this.#view.size;
     const state = this.#finished ? "the end" : this.#clock.running ? "playing" : "paused";

@@ -1,20 +1,20 @@
 /**
- * The terminal of whoever watches, for as long as they do: the alternate screen, keys as they are pressed. Left as it was found
- * whatever ends the replay: a key, a signal, an error, a suspension. (After kill -9 nobody can: `reset` helps.)
+ * The terminal of a replay: the alternate screen and raw keys. Restored however the replay ends: by a key, a signal, an error or a suspension.
+ * (After kill -9 it is not; run `reset`.)
  */
 const ENTER = "\x1b[?1049h\x1b[0m\x1b[2J\x1b[H";
 const LEAVE = "\x1b[0m\x1b[?2026l\x1b[?25h\x1b[?1049l";
 
 const SIGNALS = ["SIGHUP", "SIGINT", "SIGTERM"] as const;
 
-/** A signal to oneself arrives within this. */
+/** A signal to this process arrives within this time. */
 const STOPPED_MS = 50;
 
 export interface Watcher {
   onKeys(keys: string): void;
-  /** Its size has changed, or what it shows is gone. */
+  /** The size changed, or the screen's content is gone. */
   onResize(): void;
-  /** It is to be left. */
+  /** A signal asks the replay to end. */
   onEnd(signal: NodeJS.Signals): void;
 }
 
@@ -37,7 +37,7 @@ export class WatchedScreen implements Disposable {
     return { columns: process.stdout.columns || 80, rows: process.stdout.rows || 24 };
   }
 
-  /** Not while the terminal is behind with what it was given, or is not ours. */
+  /** False while the terminal lags or is suspended. */
   get ready(): boolean {
     return this.#entered && !process.stdout.writableNeedDrain;
   }
@@ -46,11 +46,11 @@ export class WatchedScreen implements Disposable {
     process.stdout.write(text);
   }
 
-  /** As Ctrl+Z does: the terminal is given back until somebody continues us. */
+  /** Suspends like Ctrl+Z: the terminal is released until the process continues. */
   suspend(): void {
     this.#leave();
     process.kill(process.pid, "SIGTSTP");
-    // Without a shell that could continue us, the kernel does not stop us.
+    // Without a shell that could continue the process, the kernel does not stop it.
     setTimeout(() => this.#entered || this.#disposed || this.#onContinue(), STOPPED_MS).unref();
   }
 

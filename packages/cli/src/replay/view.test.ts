@@ -15,7 +15,7 @@ function watcher(room = ROOM) {
   };
 }
 
-test("only rows that changed are drawn again", () => {
+test("only changed rows are redrawn", () => {
   using view = new View({ columns: 20, rows: 6 });
   view.write(Buffer.from("one\r\ntwo\r\n"));
   expect(view.draw(ROOM, "status")).toContain("one");
@@ -27,7 +27,7 @@ test("only rows that changed are drawn again", () => {
   expect(view.draw(ROOM, "status")).toMatch(/one.*two.*three.*status/);
 });
 
-test("a character that is cut in two between writes is one character", () => {
+test("a character split between two writes is one character", () => {
   using view = new View({ columns: 20, rows: 6 });
   const [first, ...rest] = Buffer.from("漢");
   view.write(Buffer.from([first ?? 0]));
@@ -39,7 +39,7 @@ test.each([
   { recorded: { columns: 40, rows: 20 }, text: `${"x".repeat(29)}漢y`, first: "x".repeat(29) },
   { recorded: { columns: 40, rows: 20 }, text: `${"x".repeat(28)}漢y`, first: `${"x".repeat(28)}漢` },
   { recorded: { columns: 10, rows: 2 }, text: "short", first: "short" },
-])("what is wider than the terminal is cut off at a whole character: $text", ({ recorded, text, first }) => {
+])("a row wider than the terminal is cut at a whole character: $text", ({ recorded, text, first }) => {
   using view = new View(recorded);
   const seen = watcher();
   view.write(Buffer.from(text));
@@ -47,7 +47,7 @@ test.each([
   expect(seen.lines()).toEqual([first, "", "", "", "", "", "status"]);
 });
 
-test("of a screen that is higher than the terminal, the part with the cursor is shown", () => {
+test("the part with the cursor is shown of a screen higher than the terminal", () => {
   using view = new View({ columns: 20, rows: 20 });
   const seen = watcher();
   view.write(Buffer.from(Array.from({ length: 20 }, (_, i) => `row ${i}`).join("\r\n")));
@@ -58,7 +58,7 @@ test("of a screen that is higher than the terminal, the part with the cursor is 
   expect([seen.lines()[0], seen.cursor()]).toEqual(["row 0", [1, 2]]);
 });
 
-test("whatever is recorded, frame after frame shows the recorded screen and puts the cursor where it was", () => {
+test("each frame shows the recorded screen and cursor, whatever was recorded", () => {
   const part = fc.constantFrom(
     ..."ab漢 \r\n\t\b",
     ...[
@@ -96,7 +96,7 @@ test("whatever is recorded, frame after frame shows the recorded screen and puts
   );
 });
 
-test("a remark stands on a line of its own where something is missing, and never inside a full-screen program", () => {
+test("a note about a gap has its own line, and is never drawn in a full-screen program", () => {
   using view = new View({ columns: 20, rows: 6 });
   const seen = watcher();
   view.write(Buffer.from("one\r\ntw\x1b]0;title"));

@@ -1,9 +1,8 @@
 /**
- * A recorded screen, drawn on a terminal of another size. The recording's bytes go to an emulator and nowhere else; what reaches the
- * terminal are characters, colours and cursor positions that are written here. So nothing a program once said can set a title, fill a
- * clipboard, ask a question or leave a mode switched on.
+ * Draws a recorded screen on a terminal of another size. The recording's bytes go only to an emulator. The terminal gets characters, colours and
+ * cursor positions written here, so recorded output cannot set a title, fill the clipboard, send a query or leave a mode switched on.
  *
- * A screen that is larger than the terminal is cut off at the right, and shown around the cursor's row. Only rows that changed are drawn.
+ * A screen larger than the terminal is cut off at the right and shown around the cursor's row. Only changed rows are drawn.
  */
 import type { Terminal } from "@xterm/headless";
 import { boundedSize, openEmulator, parseNow } from "../render/emulator.ts";
@@ -29,7 +28,7 @@ export interface Size {
   rows: number;
 }
 
-/** As much as is parsed between two looks at the keyboard. */
+/** Bytes parsed between two checks of the keyboard. */
 export const SLICE = 64 * 1024;
 
 export class View implements Disposable {
@@ -61,7 +60,7 @@ export class View implements Disposable {
     if (text !== "") parseNow(this.#terminal, text);
   }
 
-  /** Something is missing here. A remark stands on a line of its own, unless a program draws the whole screen. */
+  /** Marks missing output with a note on its own line, unless a program draws the whole screen. */
   breakOff(note: string): void {
     parseNow(this.#terminal, this.#harmless.push(`${this.#decoder.decode()}\x18`));
     const { type, cursorX } = this.#terminal.buffer.active;
@@ -73,12 +72,12 @@ export class View implements Disposable {
     this.#terminal.resize(columns, rows);
   }
 
-  /** The terminal shows something else now: draw every row again. */
+  /** The terminal shows something else now, so draw every row again. */
   forget(): void {
     this.#drawn = [];
   }
 
-  /** What to write so that a terminal of this size shows the screen, and below it the status line. */
+  /** The output that makes a terminal of this size show the screen, with the status line below. */
   draw(room: Size, status: string): string {
     const { active } = this.#terminal.buffer;
     const height = Math.max(1, room.rows - 1);
@@ -100,7 +99,7 @@ export class View implements Disposable {
   }
 }
 
-/** After characters whose width terminals do not agree on, the next run is put at its column. */
+/** Terminals disagree on the width of some characters, so the next run is positioned at its column. */
 function drawnRow(runs: ReturnType<typeof runsOf>): string {
   let drawn = "";
   let at: number | undefined = 0;

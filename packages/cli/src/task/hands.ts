@@ -1,14 +1,15 @@
-/** Who does an item: an agent, or a persona with its agent. Found out for all of them before anything is started. */
+/** Chooses the agent, or the persona with its agent, for each item, before anything starts. */
 import { HoldfastError } from "@holdfast/contract/errors";
+import type { Persona } from "@holdfast/contract/persona";
 import type { HoldfastClient } from "@holdfast/sdk/client";
 import type { TaskItem } from "./parse.ts";
 
 export interface Hands {
-  /** Those that can be talked to. */
+  /** Agents that support conversations. */
   agents: readonly string[];
-  /** With the agent that each is for, if it says one. */
+  /** Each persona's agent, or null. */
   personas: ReadonlyMap<string, string | null>;
-  /** For items that say nothing, and for personas for any agent. */
+  /** The default, for items that name none and for personas without an agent. */
   usual: string | undefined;
 }
 
@@ -23,9 +24,15 @@ export async function findHands(client: HoldfastClient, { cwd, agent }: { cwd: s
   const used = personas.filter(({ shadowedBy }) => shadowedBy === null);
   return {
     agents: able,
-    personas: new Map(used.map((persona) => [persona.name, persona.agent])),
+    personas: new Map(used.map((persona) => [persona.name, agentOf(persona, able)])),
     usual: agent ?? (real.length === 1 ? real[0] : undefined),
   };
+}
+
+/** Where Claude Code is missing, its agent files are for any agent. */
+function agentOf({ agent, source }: Persona, able: readonly string[]): string | null {
+  const isClaudes = source === "claude_project" || source === "claude_user";
+  return isClaudes && agent !== null && !able.includes(agent) ? null : agent;
 }
 
 /** An agent wins over a persona of the same name. */
@@ -35,22 +42,22 @@ export function handsFor({ agent }: TaskItem, hands: Hands): { agent: string; pe
   return { agent: hands.personas.get(name) ?? usualAgent(hands) ?? "", persona: name };
 }
 
-/** `--agent` may name a persona, too; one for any agent needs one besides. */
+/** The default agent. `--agent` may also name a persona; a persona without an agent needs one in addition. */
 function usualAgent({ usual, personas, agents }: Hands): string | undefined {
   return usual !== undefined && (agents.includes(usual) || !personas.has(usual)) ? usual : undefined;
 }
 
-/** Throws with the line of every item that nobody could do. */
+/** Throws with the line of every item that no agent can do. */
 export function checkHands(file: string, items: readonly TaskItem[], hands: Hands): void {
   const faults = items.flatMap((item) => {
     const name = item.agent ?? hands.usual;
-    if (name === undefined) return [`${file}:${item.line}: nobody is to do it; expected <!-- agent: NAME -->, or --agent NAME`];
+    if (name === undefined) return [`${file}:${item.line}: the item has no agent; expected <!-- agent: NAME -->, or --agent NAME`];
     const { agent, persona } = handsFor(item, hands);
     if (persona !== undefined && agent === "")
-      return [`${file}:${item.line}: the persona ${name} is for any agent; expected agent: in its file, or --agent NAME`];
+      return [`${file}:${item.line}: the persona ${name} does not name an agent; expected agent: in its file, or --agent NAME`];
     if (hands.agents.includes(agent)) return [];
     const who = persona === undefined ? name : `${agent}, of the persona ${name},`;
-    return [`${file}:${item.line}: ${who} is no agent that can be talked to here; expected one of ${known(hands)}`];
+    return [`${file}:${item.line}: ${who} is not an agent that supports conversations here; expected one of ${known(hands)}`];
   });
   if (faults.length === 0) return;
   throw new HoldfastError("task_file_invalid", [...new Set(faults)].join("\n"), {

@@ -14,7 +14,7 @@ const faults = (text: string): string[] => {
   }
 };
 
-test("a plain checklist is a list of tasks of one turn (TURN-04 conversations)", () => {
+test("a plain checklist is a list of one-turn tasks (TURN-04 conversations)", () => {
   const items = parse("# Plan\n\n- [ ] Write the tests\n- [x] Read the code\n* [X] Third\n+ [ ] Fourth\n");
   expect(items.map(({ label, line, done, title, turns }) => ({ label, line, done, title, turns }))).toEqual([
     { label: "1", line: 3, done: false, title: "Write the tests", turns: ["Write the tests"] },
@@ -24,7 +24,7 @@ test("a plain checklist is a list of tasks of one turn (TURN-04 conversations)",
   ]);
 });
 
-test("what is quoted as code is words, not an annotation", () => {
+test("an annotation in a code span is text", () => {
   const [item] = parse("- [ ] Explain `<!-- agent: X -->` in the guide <!-- agent: demo -->\n  as in `<!-- turns: 3 -->`\n");
   expect(item).toMatchObject({
     agent: "demo",
@@ -33,7 +33,7 @@ test("what is quoted as code is words, not an annotation", () => {
   });
 });
 
-test("an item says its agent and its turns, which share what it is about (TURN-04 conversations)", () => {
+test("an item has an agent and turns, and the first turn includes its title (TURN-04 conversations)", () => {
   const [item] = parse(`<!-- tasks-with-context.md -->
 - [ ] 1. Analyze authentication code for security issues
   <!-- agent: security-expert -->
@@ -56,7 +56,7 @@ test("an item says its agent and its turns, which share what it is about (TURN-0
   });
 });
 
-test("what is indented below an item is told to the agent, dedented and without annotations", () => {
+test("indented text below an item is sent to the agent, dedented and without annotations", () => {
   const [item, next] = parse(`- [ ] Fix it <!-- model: opus --> soon
     Look at:
       - [ ] the login
@@ -78,7 +78,7 @@ test("what is indented below an item is told to the agent, dedented and without 
   expect(next).toMatchObject({ label: "2", title: "Next" });
 });
 
-test("a paragraph and a heading end an item; what says something of it counts wherever it stands", () => {
+test("a paragraph and a heading end an item, while annotations and turns after blank lines still belong to it", () => {
   const items = parse(
     "- [ ] 1. One\n\n<!-- agent: demo -->\n\nTurn 1: begin\n\nA paragraph.\n\n## More\n\ntext\n\n- [ ] 2. Two\nlazy words\n",
   );
@@ -88,12 +88,12 @@ test("a paragraph and a heading end an item; what says something of it counts wh
   ]);
 });
 
-test("a number of turns without words goes on as often", () => {
+test("a number of turns without texts becomes prompts to continue", () => {
   const [item] = parse("- [ ] Refactor\n  <!-- turns: 3 -->\n");
-  expect(item?.turns).toEqual(["Refactor", "Go on with it. This is turn 2 of 3.", "Go on with it. This is turn 3 of 3."]);
+  expect(item?.turns).toEqual(["Refactor", "Continue. This is turn 2 of 3.", "Continue. This is turn 3 of 3."]);
 });
 
-test("what stands above the first item holds for all that say nothing else", () => {
+test("annotations above the first item apply to all items that do not override them", () => {
   const items = parse("<!-- agent: claude --> <!-- budget: $2 -->\n- [ ] a\n- [ ] b <!-- agent: codex -->\n");
   expect(items.map(({ agent, budget }) => [agent, budget])).toEqual([
     ["claude", { cost: 2 }],
@@ -101,7 +101,7 @@ test("what stands above the first item holds for all that say nothing else", () 
   ]);
 });
 
-test("items wait for others by number: of the text, of the list, or by their place", () => {
+test("items wait for others by number: of the text, of the list, or by position", () => {
   const labels = (text: string) => parse(text).map(({ label, after }) => [label, after.map((each) => each.line)]);
   expect(labels("- [ ] 1. a\n- [ ] 2) b <!-- after: 1 -->\n- [ ] 2.1 c <!-- after: 1, 2 -->\n")).toEqual([
     ["1", []],
@@ -119,38 +119,41 @@ test("items wait for others by number: of the text, of the list, or by their pla
   ]);
 });
 
-describe("a fault has its file, its line and what was expected", () => {
+describe("a fault has its file, its line and the expected form", () => {
   test.each([
-    ["", "tasks.md:1: there is nothing to do in it; expected a line such as: - [ ] 1. Write the missing tests"],
-    ["# Nothing\n- a list\n", "tasks.md:1: there is nothing to do"],
-    ["- [ ] a\n- [] b\n", "tasks.md:2: a box that is none; expected - [ ] and a space"],
-    ["-[ ] a\n", "tasks.md:1: a box that is none"],
-    ["- [ ]a\n", "tasks.md:1: a box that is none"],
-    ["- [x ] a\n", "tasks.md:1: a box that is none"],
-    ["- [ ] \n", "tasks.md:1: an item without words; expected what is to be done"],
-    ["- [ ] 1. <!-- agent: x -->\n", "tasks.md:1: an item without words"],
-    ["- [ ] a\n  <!-- agnet: demo -->\n", "tasks.md:2: nobody knows what agnet is; expected <!-- agent: claude -->"],
-    ["- [ ] a\n  <!-- agent: -->\n", "tasks.md:2: agent says nothing; expected <!-- agent: claude -->"],
-    ["- [ ] a\n  <!-- turns: many -->\n", "tasks.md:2: many turns cannot be; expected a number from 1 to 100"],
-    ["- [ ] a\n  <!-- turns: 0 -->\n", "tasks.md:2: 0 turns cannot be"],
-    ["- [ ] a\n  <!-- turns: 3 -->\n  Turn 1: x\n  Turn 2: y\n", "tasks.md:2: 3 turns, but 2 are told below; expected <!-- turns: 2 -->"],
+    ["", "tasks.md:1: the file has no items; expected a line such as: - [ ] 1. Write the missing tests"],
+    ["# Nothing\n- a list\n", "tasks.md:1: the file has no items"],
+    ["- [ ] a\n- [] b\n", "tasks.md:2: not a valid checkbox; expected - [ ] and a space"],
+    ["-[ ] a\n", "tasks.md:1: not a valid checkbox"],
+    ["- [ ]a\n", "tasks.md:1: not a valid checkbox"],
+    ["- [x ] a\n", "tasks.md:1: not a valid checkbox"],
+    ["- [ ] \n", "tasks.md:1: the item has no text; expected the task after the box"],
+    ["- [ ] 1. <!-- agent: x -->\n", "tasks.md:1: the item has no text"],
+    ["- [ ] a\n  <!-- agnet: demo -->\n", "tasks.md:2: agnet is not a setting; expected <!-- agent: claude -->"],
+    ["- [ ] a\n  <!-- agent: -->\n", "tasks.md:2: agent is empty; expected <!-- agent: claude -->"],
+    ["- [ ] a\n  <!-- turns: many -->\n", "tasks.md:2: the number of turns cannot be many; expected a number from 1 to 100"],
+    ["- [ ] a\n  <!-- turns: 0 -->\n", "tasks.md:2: the number of turns cannot be 0"],
+    ["- [ ] a\n  <!-- turns: 3 -->\n  Turn 1: x\n  Turn 2: y\n", "tasks.md:2: turns is 3, but the item has 2; expected <!-- turns: 2 -->"],
     ["- [ ] a\n  Turn 1: x\n  Turn 3: y\n", "tasks.md:3: this is turn 2 of the item, not 3; expected Turn 2:"],
-    ["- [ ] a\n  Turn 1:\n", "tasks.md:2: a turn without words; expected what is to be said in it"],
+    ["- [ ] a\n  Turn 1:\n", "tasks.md:2: the turn has no text; expected its prompt after the colon"],
     ["- [ ] a\n  <!-- budget: lots -->\n", 'tasks.md:2: budget does not take "lots"; expected <!-- budget: turns=10,minutes=30'],
     ["<!-- budget: lots -->\n- [ ] a\n- [ ] b\n", 'tasks.md:1: budget does not take "lots"'],
     ["- [ ] a\n  <!-- after: 7 -->\n", "tasks.md:2: there is no item 7; expected the number of another item"],
     ["- [ ] 1. a\n- [ ] 1. b\n- [ ] 2. c\n  <!-- after: 1 -->\n", "tasks.md:4: 1 is the number of two items, in lines 1 and 2"],
-    ["- [ ] a\n  <!-- agent: x -->\n  <!-- agent: y -->\n", "tasks.md:3: agent is said twice, also in line 2"],
+    ["- [ ] a\n  <!-- agent: x -->\n  <!-- agent: y -->\n", "tasks.md:3: agent is set twice, also in line 2"],
     [
       "- [ ] a <!-- agent: demo\n- [ ] b\n",
-      "tasks.md:1: agent is in a comment that does not end in this line; expected <!-- agent: claude -->",
+      "tasks.md:1: agent is in a comment that does not end on the same line; expected <!-- agent: claude -->",
     ],
-    ["- [ ] a\n  <!-- turns:\n  3 -->\n", "tasks.md:2: turns is in a comment that does not end in this line; expected <!-- turns: 3 -->"],
-    ["<!-- after: 1 -->\n- [ ] a\n", "tasks.md:1: after is about one item; expected it below the item's line"],
-    ["- [ ] 1. a\n  <!-- after: 1 -->\n", "tasks.md:2: these wait for each other: 1 after 1; expected no circle"],
+    [
+      "- [ ] a\n  <!-- turns:\n  3 -->\n",
+      "tasks.md:2: turns is in a comment that does not end on the same line; expected <!-- turns: 3 -->",
+    ],
+    ["<!-- after: 1 -->\n- [ ] a\n", "tasks.md:1: after applies to one item; expected it below that item"],
+    ["- [ ] 1. a\n  <!-- after: 1 -->\n", "tasks.md:2: these items wait for each other: 1 after 1; expected no cycle"],
     [
       "- [ ] 1. a\n  <!-- after: 3 -->\n- [ ] 2. b <!-- after: 1 -->\n- [ ] 3. c <!-- after: 2 -->\n",
-      "tasks.md:2: these wait for each other: 1 after 3 after 2 after 1; expected no circle",
+      "tasks.md:2: these items wait for each other: 1 after 3 after 2 after 1; expected no cycle",
     ],
   ])("%j", (text, told) => {
     const found = faults(text);
@@ -158,7 +161,7 @@ describe("a fault has its file, its line and what was expected", () => {
     expect(found[0]?.startsWith(told), found[0]).toBe(true);
   });
 
-  test("all of them are told, in the order of the file", () => {
+  test("all faults are reported in the order of the file", () => {
     expect(faults("- [ ] a\n  <!-- turns: x -->\n- [] b\n- [ ] c <!-- after: 9 -->\n").map((fault) => fault.split(":")[1])).toEqual([
       "2",
       "3",
@@ -166,12 +169,12 @@ describe("a fault has its file, its line and what was expected", () => {
     ]);
   });
 
-  test("other comments, links and boxes in code are none", () => {
+  test("other comments, links and boxes in code are not faults", () => {
     expect(faults("- [ ] a\n  <!-- note: agents like this -->\n  <!-- TODO -->\n- [link](x)\n- [x](y)\n\n```\n- [] b\n```\n")).toEqual([]);
   });
 });
 
-test("whatever is in a file, it is read or told, and nothing else happens", () => {
+test("any text is either parsed or reported as a fault", () => {
   const piece = fc.constantFrom(
     "- [ ] ",
     "- [x] ",
@@ -202,7 +205,7 @@ test("whatever is in a file, it is read or told, and nothing else happens", () =
   );
 });
 
-test("many items that wait for each other in any way are read in a moment", () => {
+test("thousands of items with dependencies are parsed quickly", () => {
   const lines = Array.from({ length: 2000 }, (_, i) => `- [ ] ${i + 1}. do${i === 0 ? "" : ` <!-- after: ${i},${Math.ceil(i / 2)} -->`}`);
   expect(parse(lines.join("\n"))).toHaveLength(2000);
 });

@@ -8,7 +8,7 @@
  *     Turn 2: Generate a remediation plan
  *   - [ ] 2. Write the tests <!-- after: 1 -->
  *
- * Nothing but the boxes is needed. What stands above the first item (agent, model, budget) holds for all that say nothing else.
+ * Only the boxes are required. Annotations above the first item (agent, model, budget) are defaults for all items.
  */
 import type { BudgetRequest } from "@holdfast/contract/budget";
 import { HoldfastError } from "@holdfast/contract/errors";
@@ -17,18 +17,18 @@ import { parseBudget } from "../budget-flag.ts";
 import { decoded, type Line, type ScannedItem, scan } from "./scan.ts";
 
 export interface TaskItem {
-  /** Its number, as the file has it; else its place among the items. */
+  /** The item's number in the file, or else its position among the items. */
   label: string;
   line: number;
   done: boolean;
   title: string;
-  /** What the agent is told, turn by turn: always one at least. */
+  /** The prompt of each turn; at least one. */
   turns: string[];
-  /** An agent, or a persona. */
+  /** An agent or a persona. */
   agent: string | undefined;
   model: string | undefined;
   budget: BudgetRequest | undefined;
-  /** The items that must be done before it. */
+  /** Items that must be done first. */
   after: TaskItem[];
   scanned: ScannedItem;
 }
@@ -44,10 +44,10 @@ type Key = (typeof KEYS)[number];
 type Said = Partial<Record<Key, { value: string; line: number }>>;
 
 const MOST_TURNS = 100;
-/** Behind the first turn of one that says how many, but not what. */
-const GO_ON = (turn: number, turns: number) => `Go on with it. This is turn ${turn} of ${turns}.`;
+/** Prompt of further turns, if the item gives their number but no text. */
+const GO_ON = (turn: number, turns: number) => `Continue. This is turn ${turn} of ${turns}.`;
 
-/** Throws `task_file_invalid` with every fault, each with its line and what was expected there. */
+/** Throws `task_file_invalid` with every error, its line and the expected form. */
 export function parseTaskFile(file: string, bytes: string): TaskItem[] {
   const faults: Fault[] = [];
   const items = readItems(bytes, faults);
@@ -59,11 +59,11 @@ export function parseTaskFile(file: string, bytes: string): TaskItem[] {
 function readItems(bytes: string, faults: Fault[]): TaskItem[] {
   const scanned = scan(bytes);
   for (const { number } of scanned.slips)
-    faults.push({ line: number, what: "a box that is none", expected: "- [ ] and a space, then what is to be done" });
+    faults.push({ line: number, what: "not a valid checkbox", expected: "- [ ] and a space, then the task" });
   const defaults = annotations(scanned.head, { faults, keys: ["agent", "model", "budget"] });
   const drafts = scanned.items.map((item, index) => readItem(item, { place: index + 1, defaults, faults }));
   if (drafts.length === 0 && faults.length === 0)
-    faults.push({ line: 1, what: "there is nothing to do in it", expected: "a line such as: - [ ] 1. Write the missing tests" });
+    faults.push({ line: 1, what: "the file has no items", expected: "a line such as: - [ ] 1. Write the missing tests" });
   for (const { item, after } of drafts) if (after) item.after = named(after, drafts, faults);
   const items = drafts.map(({ item }) => item);
   if (faults.length === 0) refuseCycles(items, drafts, faults);
@@ -81,8 +81,7 @@ function readItem(scanned: ScannedItem, { place, defaults, faults }: { place: nu
   const [, number, title = ""] =
     /^(?:(\d+(?:\.\d+)+|\d+(?=[.):]))[.):]?(?:[ \t]+|$))?(.*)$/s.exec(withoutComments(scanned.rest).trim()) ?? [];
   const numbered = /^\d/.test(scanned.marker) ? scanned.marker.slice(0, -1) : undefined;
-  if (title.trim() === "")
-    faults.push({ line: scanned.line, what: "an item without words", expected: "what is to be done, behind the box" });
+  if (title.trim() === "") faults.push({ line: scanned.line, what: "the item has no text", expected: "the task after the box" });
   const { text, turns } = readTurns(scanned.body, faults);
   const words = [title, text].filter((part) => part !== "").join("\n\n");
   const item: TaskItem = {
@@ -100,10 +99,10 @@ function readItem(scanned: ScannedItem, { place, defaults, faults }: { place: nu
   return { item, after: said.after };
 }
 
-/** Or what is quoted as code, in which nothing is meant. */
+/** Also matches quoted code, which is skipped. */
 const ANNOTATION = /`+[^`]*`+|<!--[ \t]*([A-Za-z][\w-]*)[ \t]*:[ \t]*(.*?)[ \t]*(-->|$)/g;
 
-/** `<!-- key: value -->`; of other comments only those are told that were most likely meant to be one. */
+/** Reads `<!-- key: value -->`. Of other comments, reports only those that were most likely meant as one. */
 function annotations(lines: readonly Line[], { faults, keys }: { faults: Fault[]; keys: readonly Key[] }): Said {
   const said: Said = {};
   for (const { number: line, text, code } of lines) {
@@ -114,16 +113,16 @@ function annotations(lines: readonly Line[], { faults, keys }: { faults: Fault[]
       const value = decoded(bytes);
       const fault = (what: string, expected: string) => void faults.push({ line, what, expected });
       if (end === "") {
-        if (key !== undefined) fault(`${key} is in a comment that does not end in this line`, EXAMPLES[key]);
+        if (key !== undefined) fault(`${key} is in a comment that does not end on the same line`, EXAMPLES[key]);
         continue;
       }
-      if (key !== undefined && said[key] !== undefined) fault(`${key} is said twice, also in line ${said[key].line}`, "one of them");
-      else if (key !== undefined && value === "") fault(`${key} says nothing`, EXAMPLES[key]);
+      if (key !== undefined && said[key] !== undefined) fault(`${key} is set twice, also in line ${said[key].line}`, "only one of them");
+      else if (key !== undefined && value === "") fault(`${key} is empty`, EXAMPLES[key]);
       else if (key !== undefined) said[key] = { value, line };
-      else if ((KEYS as readonly string[]).includes(word.toLowerCase())) fault(`${word} is about one item`, "it below the item's line");
+      else if ((KEYS as readonly string[]).includes(word.toLowerCase())) fault(`${word} applies to one item`, "it below that item");
       else {
         const near = KEYS.find((each) => editDistance(each, word.toLowerCase()) <= (each.length > 4 ? 2 : 1));
-        if (near !== undefined) fault(`nobody knows what ${word} is`, EXAMPLES[near]);
+        if (near !== undefined) fault(`${word} is not a setting`, EXAMPLES[near]);
       }
     }
   }
@@ -138,7 +137,7 @@ const EXAMPLES: Record<Key, string> = {
   model: "<!-- model: opus -->",
 };
 
-/** The text of an item and its turns, as they are told: without annotations, and not further to the right than need be. */
+/** The text of an item and its turns, without annotations and dedented. */
 function readTurns(body: readonly Line[], faults: Fault[]): { text: string; turns: { line: number; text: string }[] } {
   const turns: { number: number; line: number; lines: string[] }[] = [];
   const text: string[] = [];
@@ -155,7 +154,7 @@ function readTurns(body: readonly Line[], faults: Fault[]): { text: string; turn
   }
   const told = turns.map(({ line, lines }) => ({ line, text: dedented(lines.slice(1), lines[0]) }));
   for (const turn of told)
-    if (turn.text === "") faults.push({ line: turn.line, what: "a turn without words", expected: "what is to be said in it" });
+    if (turn.text === "") faults.push({ line: turn.line, what: "the turn has no text", expected: "its prompt after the colon" });
   return { text: dedented(text), turns: told };
 }
 
@@ -164,18 +163,18 @@ type Wanted = { words: string; turns: { line: number; text: string }[]; wanted: 
 function turnsOf({ words, turns, wanted }: Wanted, faults: Fault[]): string[] {
   const count = wanted === undefined ? undefined : Number(wanted.value);
   if (wanted !== undefined && !(Number.isInteger(count) && Number(count) >= 1 && Number(count) <= MOST_TURNS)) {
-    faults.push({ line: wanted.line, what: `${wanted.value} turns cannot be`, expected: `a number from 1 to ${MOST_TURNS}` });
+    faults.push({ line: wanted.line, what: `the number of turns cannot be ${wanted.value}`, expected: `a number from 1 to ${MOST_TURNS}` });
     return [words];
   }
   if (wanted !== undefined && turns.length > 0 && turns.length !== count) {
-    const expected = `<!-- turns: ${turns.length} -->, or as many lines Turn 1: …`;
-    faults.push({ line: wanted.line, what: `${count} turns, but ${turns.length} are told below`, expected });
+    const expected = `<!-- turns: ${turns.length} -->, or ${count} lines that begin with Turn 1:, Turn 2:, …`;
+    faults.push({ line: wanted.line, what: `turns is ${count}, but the item has ${turns.length}`, expected });
   }
   if (turns.length === 0) return [words, ...Array.from({ length: (count ?? 1) - 1 }, (_, index) => GO_ON(index + 2, count ?? 1))];
   return turns.map(({ text }, index) => (index === 0 ? [words, text].filter((part) => part !== "").join("\n\n") : text));
 }
 
-/** As `--budget` takes it; `$2` alone is what it may cost. */
+/** As in `--budget`; `$2` alone is the cost. */
 function budgetOf(said: { value: string; line: number } | undefined, faults: Fault[]): BudgetRequest | undefined {
   if (said === undefined) return undefined;
   try {
@@ -200,7 +199,7 @@ function named(after: { value: string; line: number }, drafts: readonly Draft[],
   });
 }
 
-/** Each circle is told once, where its first item waits. */
+/** Reports each cycle once, at its first item. */
 function refuseCycles(items: readonly TaskItem[], drafts: readonly Draft[], faults: Fault[]): void {
   const settled = new Set<TaskItem>();
   const visit = (item: TaskItem, path: readonly TaskItem[]): void => {
@@ -210,7 +209,7 @@ function refuseCycles(items: readonly TaskItem[], drafts: readonly Draft[], faul
       const line = drafts.find((draft) => draft.item === item)?.after?.line ?? item.line;
       const round = [...circle, item].map(({ label }) => label).join(" after ");
       if (!circle.some((each) => settled.has(each)))
-        faults.push({ line, what: `these wait for each other: ${round}`, expected: "no circle" });
+        faults.push({ line, what: `these items wait for each other: ${round}`, expected: "no cycle" });
       for (const each of circle) settled.add(each);
       return;
     }
@@ -225,7 +224,7 @@ function withoutComments(bytes: string): string {
   return decoded(bytes.replaceAll(/(`+[^`]*`+)|[ \t]*<!--.*?-->/g, "$1"));
 }
 
-/** `first` is a line that the others go on from: it is where it is. */
+/** `first` is the text before the other lines, and is not dedented. */
 function dedented(lines: readonly string[], first?: string): string {
   const depth = Math.min(...lines.filter((line) => line.trim() !== "").map((line) => /^[ \t]*/.exec(line)?.[0].length ?? 0));
   const shifted = lines.map((line) => line.slice(Math.min(depth, /^[ \t]*/.exec(line)?.[0].length ?? 0)).trimEnd());

@@ -1,4 +1,4 @@
-/** How far the items of a task file are: as bars that are drawn again and again on a terminal, as a line for each change elsewhere. */
+/** Progress of a task file: redrawn bars on a terminal, one line per change elsewhere. */
 import { color } from "../color.ts";
 import { formatDuration } from "../duration.ts";
 import { plain } from "../plain.ts";
@@ -37,7 +37,7 @@ export class Standings {
     else if (change.what === "waits") standing.waits = change.for;
     else if (change.what === "done") Object.assign(standing, { state: "done", ended: now });
     else if (change.what === "failed") Object.assign(standing, { state: "failed", ended: now, why: change.why });
-    else Object.assign(standing, { state: "blocked", why: `it waits for ${change.by.label}, which is not done` });
+    else Object.assign(standing, { state: "blocked", why: `it depends on ${change.by.label}, which is not done` });
   }
 
   in(...states: Standing["state"][]): TaskItem[] {
@@ -58,25 +58,25 @@ function begin({ done }: TaskItem): Standing {
   };
 }
 
-/** For a pipe and a log. */
+/** One line, for a pipe or a log. */
 export function lineOf(item: TaskItem, change: Change, standing: Standing): string | undefined {
   const { label, title, turns } = item;
   if (change.what === "begun") {
-    const how = change.goesOn ? "goes on" : "begun";
+    const how = change.goesOn ? "continues" : "started";
     return plain(`${label} ${how}: ${title} (${change.agent}, session ${change.session})`);
   }
   if (change.what === "turn") return turns.length > 1 ? `${label} turn ${change.turn} of ${turns.length} done` : undefined;
   if (change.what === "waits") return change.for === "" ? undefined : plain(`${label} waits for ${change.for}`);
   if (change.what === "done") return `${label} done in ${formatDuration((standing.ended ?? 0) - (standing.began ?? 0))}`;
   if (change.what === "failed") return plain(`${label} failed: ${change.why}`);
-  return plain(`${label} not begun: ${standing.why}`);
+  return plain(`${label} not started: ${standing.why}`);
 }
 
 const BAR = 20;
 const SMALL_BAR = 6;
 const MARKS: Record<Standing["state"], string> = { before: "✓", open: "·", running: "▸", done: "✓", failed: "✗", blocked: "–" };
 
-/** As high as the terminal: what runs is always there, then what went wrong, then the rest in its order. */
+/** Fits the terminal's height: running items always, then failed ones, then the rest in order. */
 export function drawn(
   file: string,
   standings: Standings,
@@ -115,7 +115,7 @@ function bar(part: number, whole: number, width: number): string {
   return `${"█".repeat(full)}${"░".repeat(width - full)}`;
 }
 
-/** A block of lines at the foot of a terminal, which each drawing puts in the place of the one before. */
+/** A block of lines at the bottom of a terminal; each drawing replaces the previous one. */
 export class LiveBlock {
   readonly #out: { write(text: string): unknown };
   #height = 0;

@@ -11,7 +11,7 @@ function items(text: string): TaskItem[] {
 
 const labels = (all: Iterable<TaskItem>) => [...all].map(({ label }) => label);
 
-/** Runs that end when they are told to. */
+/** Runs that end when the test ends them. */
 class Desk {
   readonly begun: string[] = [];
   readonly #open = new Map<string, (outcome: Outcome) => void>();
@@ -28,7 +28,7 @@ class Desk {
   }
 }
 
-test("items are begun in the order of the file, so many at once, each after those it waits for", async () => {
+test("items start in the order of the file, up to the limit, each after its dependencies", async () => {
   const desk = new Desk();
   const all = items("- [ ] 1. a\n- [ ] 2. b\n- [ ] 3. c <!-- after: 1 -->\n- [x] 4. d\n- [ ] 5. e <!-- after: 3,4 -->\n- [ ] 6. f\n");
   const running = runAll({ items: all, parallel: 2, run: desk.run, signal: never });
@@ -44,7 +44,7 @@ test("items are begun in the order of the file, so many at once, each after thos
   expect(labels((await running).keys()).sort()).toEqual(["1", "2", "3", "4", "5", "6"]);
 });
 
-test("what waits for a failed item is not begun, however far down, and all else is", async () => {
+test("an item that depends on a failed one is blocked, also indirectly, and all others run", async () => {
   const blocked: string[] = [];
   const all = items("- [ ] 1. a <!-- after: 2 -->\n- [ ] 2. b <!-- after: 3 -->\n- [ ] 3. c\n- [ ] 4. d\n- [ ] 5. e <!-- after: 4 -->\n");
   const outcomes = await runAll({
@@ -58,7 +58,7 @@ test("what waits for a failed item is not begun, however far down, and all else 
   expect(blocked).toEqual(["2 by 3", "1 by 2"]);
 });
 
-test("when it is interrupted nothing more is begun, and nobody waits for what runs", async () => {
+test("after an interruption no item starts, and running items are not waited for", async () => {
   const desk = new Desk();
   const stop = new AbortController();
   const running = runAll({ items: items("- [ ] a\n- [ ] b\n- [ ] c\n"), parallel: 2, run: desk.run, signal: stop.signal });
@@ -70,12 +70,12 @@ test("when it is interrupted nothing more is begun, and nobody waits for what ru
   expect(none.size).toBe(0);
 });
 
-test("a plan is what can run together, wave by wave", () => {
+test("a plan groups items into waves that can run together", () => {
   const all = items("- [x] 1. a\n- [ ] 2. b <!-- after: 1 -->\n- [ ] 3. c <!-- after: 2 -->\n- [ ] 4. d\n");
   expect(waves(all).map(labels)).toEqual([["2", "4"], ["3"]]);
 });
 
-test("whatever waits for whatever: nothing begins too early, nothing is forgotten, and never too many run", async () => {
+test("for any dependencies no item starts too early, none is forgotten, and the limit holds", async () => {
   const graph = fc
     .integer({ min: 1, max: 12 })
     .chain((count) =>

@@ -1,6 +1,6 @@
 /**
- * Which item is done when: each after those it waits for, at most so many at once, in the order of the file. What waits for an item that failed
- * is not begun; everything else is.
+ * Schedules items: each after its dependencies, a limited number at once, in the order of the file. An item that depends on a failed one is not
+ * started; all others are.
  */
 import type { TaskItem } from "./parse.ts";
 
@@ -9,14 +9,14 @@ export type Outcome = "done" | "failed";
 export interface Schedule {
   items: readonly TaskItem[];
   parallel: number;
-  /** Does not throw: what went wrong is its own affair, and it says how it ended. */
+  /** Must not throw: a failure is an outcome. */
   run(item: TaskItem): Promise<Outcome>;
-  /** When it aborts nothing more is begun, and nobody waits for what runs. */
+  /** On abort, no further item starts, and running items are not awaited. */
   signal: AbortSignal;
   onBlocked?(item: TaskItem, by: TaskItem): void;
 }
 
-/** How each ended; one that was not begun, or nobody waited for, is not in it. */
+/** Outcomes of the items; items that were not started or not awaited are missing. */
 export async function runAll({ items, parallel, run, signal, onBlocked }: Schedule): Promise<Map<TaskItem, Outcome>> {
   const outcomes = new Map<TaskItem, Outcome>(items.filter(({ done }) => done).map((item) => [item, "done"]));
   const blocked = new Set<TaskItem>();
@@ -35,7 +35,7 @@ export async function runAll({ items, parallel, run, signal, onBlocked }: Schedu
     const ready = left().filter(({ after }) => after.every((each) => outcomes.get(each) === "done"));
     for (const item of ready.slice(0, Math.max(0, parallel - running.size))) {
       const work = run(item).then((outcome) => {
-        // What it says of one that nobody waits for is no outcome.
+        // After an abort the result is not an outcome.
         if (!signal.aborted) outcomes.set(item, outcome);
         running.delete(item);
       });
@@ -47,7 +47,7 @@ export async function runAll({ items, parallel, run, signal, onBlocked }: Schedu
   return outcomes;
 }
 
-/** What could run together, as it would be without failures: for a plan. */
+/** Groups of items that could run together, without failures: for a plan. */
 export function waves(items: readonly TaskItem[]): TaskItem[][] {
   const done = new Set(items.filter((item) => item.done));
   const result: TaskItem[][] = [];

@@ -1,4 +1,4 @@
-/** As much of a daemon as a task file needs, for tests: sessions, messages and tasks in memory, and agents that answer at once. */
+/** For tests: the parts of a daemon that a task file needs, with sessions, messages and tasks in memory, and agents that answer at once. */
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { HoldfastClient } from "@holdfast/sdk/client";
 
@@ -52,7 +52,7 @@ export class ScriptedDaemon {
   readonly spawned: Record<string, unknown>[] = [];
   readonly agents = [{ name: "demo", structured: "/bin/demo" }];
   personas: unknown[] = [];
-  /** What becomes of a message when it is asked for; by its text. */
+  /** Sets a message's outcome when it is read, by its text. */
   answer: (message: SaidMessage) => void = (message) => Object.assign(message, { state: "replied", reply: "yes", endedAt: "now" });
   /** Thrown by the next call of this endpoint. */
   readonly fails = new Map<string, HoldfastError>();

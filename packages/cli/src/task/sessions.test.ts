@@ -19,7 +19,7 @@ function open(daemon: ScriptedDaemon, all: readonly TaskItem[], more: { file?: s
   return SessionTurns.open(daemon.client, where, all);
 }
 
-test("an item is a session of its own: named after the file, and told what the item says", async () => {
+test("an item gets its own session, named after the file, with the item's settings", async () => {
   const daemon = new ScriptedDaemon();
   const [one, two] = items("- [ ] 1. a <!-- agent: reviewer --> <!-- model: big --> <!-- budget: $2 -->\n- [ ] 2. b\n") as [
     TaskItem,
@@ -42,7 +42,7 @@ test("an item is a session of its own: named after the file, and told what the i
   for (const key of ["persona", "model", "budget", "worktree"]) expect(daemon.spawned[1]).not.toHaveProperty(key);
 });
 
-test("a name that is taken gives way to the next, and at last to any", async () => {
+test("a taken name gets a number, and after many attempts a generated name is used", async () => {
   const daemon = new ScriptedDaemon();
   const [item] = items("- [ ] a\n");
   const begin = async (file: string) => (await (await open(daemon, [], { file })).start(item)).session;
@@ -54,7 +54,7 @@ test("a name that is taken gives way to the next, and at last to any", async () 
   await expect((await open(daemon, [])).start(item)).rejects.toMatchObject({ code: "host_failed" });
 });
 
-test("a turn is said once, whoever says it again, and its answer is waited for", async () => {
+test("a turn is sent once, even by another run of the file, and its answer is awaited", async () => {
   const daemon = new ScriptedDaemon();
   const [item] = items("- [ ] a\n  Turn 1: one\n  Turn 2: two\n");
   const doing = await (await open(daemon, [item])).start(item);
@@ -68,7 +68,7 @@ test("a turn is said once, whoever says it again, and its answer is waited for",
   expect(daemon.messages.map(({ text }) => text)).toEqual(["a\n\none", "two"]);
 });
 
-test("what it waits for a person for is told when it changes", async () => {
+test("a wait for a person is reported when it changes", async () => {
   const daemon = new ScriptedDaemon();
   const [item] = items("- [ ] a\n");
   const doing = await (await open(daemon, [item])).start(item);
@@ -83,7 +83,7 @@ test("what it waits for a person for is told when it changes", async () => {
   expect(waits).toEqual([expect.stringContaining("rm"), ""]);
 });
 
-test("a turn that fails says why, and is said again as another message by the next run", async () => {
+test("a failed turn reports the reason, and the next attempt sends another message", async () => {
   const daemon = new ScriptedDaemon();
   const [item] = items("- [ ] a\n");
   const doing = await (await open(daemon, [item])).start(item);
@@ -94,7 +94,7 @@ test("a turn that fails says why, and is said again as another message by the ne
   expect(new Set(daemon.messages.map(({ id }) => id)).size).toBe(2);
 });
 
-test("one that its budget has ended says so", async () => {
+test("a turn that the budget ended reports the limit", async () => {
   const daemon = new ScriptedDaemon();
   const [item] = items("- [ ] a\n");
   const doing = await (await open(daemon, [item])).start(item);
@@ -107,7 +107,7 @@ test("one that its budget has ended says so", async () => {
   );
 });
 
-test("a session that takes no messages, or fails for ever, is an error; an interruption ends the waiting", async () => {
+test("a session that takes no messages, or fails every time, is an error; an interruption ends the wait", async () => {
   const daemon = new ScriptedDaemon();
   const [item] = items("- [ ] a\n");
   const doing = await (await open(daemon, [item])).start(item);
@@ -126,7 +126,7 @@ test("a session that takes no messages, or fails for ever, is an error; an inter
   await expect(hopeless.prompt(0, how)).rejects.toMatchObject({ code: "message_failed", message: expect.stringContaining("100 times") });
 });
 
-test("an end is told, and the agent stopped; one that has ended already is no error", async () => {
+test("the end of an item is recorded and its agent stopped; an agent that has already ended is not an error", async () => {
   const daemon = new ScriptedDaemon();
   const [item, next] = items("- [ ] a\n- [ ] b\n") as [TaskItem, TaskItem];
   const turns = await open(daemon, [item, next]);
@@ -140,7 +140,7 @@ test("an end is told, and the agent stopped; one that has ended already is no er
   await expect(doing.end("failed", "no key")).rejects.toMatchObject({ code: "stop_incomplete" });
 });
 
-test("what a run left open is gone on with: resumed where it had ended, begun anew where it cannot be", async () => {
+test("an unfinished item is continued, resumed if its session has ended, and started again if that is impossible", async () => {
   const daemon = new ScriptedDaemon();
   const [item] = items("- [ ] a\n");
   await (await open(daemon, [item])).start(item);
@@ -153,7 +153,7 @@ test("what a run left open is gone on with: resumed where it had ended, begun an
   expect(daemon.tasks[0]).toMatchObject({ outcome: "cancelled", why: "which is not known" });
 });
 
-test("what cannot be asked for is not begun anew: the next run goes on with it", async () => {
+test("an item whose session could not be reached is not started again, and the next run continues it", async () => {
   const daemon = new ScriptedDaemon();
   const [item] = items("- [ ] a\n");
   await (await open(daemon, [item])).start(item);
@@ -163,7 +163,7 @@ test("what cannot be asked for is not begun anew: the next run goes on with it",
   expect(await (await open(daemon, [item])).start(item)).toMatchObject({ goesOn: true, session: "tasks-1" });
 });
 
-test("a session whose run died before its task was written down is taken by the next run, and no other of its name is", async () => {
+test("a session whose task was not recorded is adopted by the next run; a similar session is not", async () => {
   const daemon = new ScriptedDaemon();
   const [item, other] = items("- [ ] 1. a\n- [ ] 2. b\n") as [TaskItem, TaskItem];
   daemon.fails.set("startTask", new HoldfastError("daemon_unreachable", "the daemon ended before it answered"));
@@ -187,7 +187,7 @@ test("a session whose run died before its task was written down is taken by the 
   }
 });
 
-test("of two with the same words the one with the number is gone on with, and one that was ticked has ended", async () => {
+test("an item is recognized by its number among items with the same text, and a ticked item's task is ended", async () => {
   const daemon = new ScriptedDaemon();
   const [one, two] = items("- [ ] 1. a\n- [ ] 2. a\n") as [TaskItem, TaskItem];
   const turns = await open(daemon, [one, two]);
@@ -201,7 +201,7 @@ test("of two with the same words the one with the number is gone on with, and on
   expect((await (await open(daemon, [])).start(other)).session).toBe("tasks-2");
 });
 
-test("two runs of one file do each item once, together", async () => {
+test("two concurrent runs of one file do each item once", async () => {
   const daemon = new ScriptedDaemon();
   const [item] = items("- [ ] a\n");
   const [one, two] = [await open(daemon, [item]), await open(daemon, [item])];
@@ -213,7 +213,7 @@ test("two runs of one file do each item once, together", async () => {
   await Promise.all([first.end("done", null), second.end("done", null)]);
 });
 
-test("ids of messages are as ours, and differ with each turn and attempt", () => {
+test("message ids are valid, and differ for each turn and attempt", () => {
   const ids = [messageId("t", 0, 0), messageId("t", 1, 0), messageId("t", 0, 1), messageId("u", 0, 0)];
   for (const id of ids) expect(MessageId.safeParse(id).success).toBe(true);
   expect(new Set(ids).size).toBe(4);

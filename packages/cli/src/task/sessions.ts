@@ -1,7 +1,7 @@
 /**
- * Items as conversation sessions of the daemon. Everything that must not be lost is there: which session has which item (`startTask`), and what
- * was said to it. The id of each message follows from the task and the turn: whoever runs the file again says the same message, and the daemon
- * knows whether it was said, and what was answered. So a run can be killed at any time, and the next one goes on where it was.
+ * Runs items as conversation sessions of the daemon, which stores all lasting state: the session of each item (`startTask`), and its messages. A
+ * message's id is derived from the task and the turn, so another run of the file sends the same message, and the daemon knows whether it was
+ * sent and answered. A run can therefore be killed at any time, and the next one continues.
  */
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
@@ -21,23 +21,25 @@ import type { TaskItem } from "./parse.ts";
 import type { Doing, Turns } from "./turns.ts";
 import { isCutOff } from "./work.ts";
 
-/** Of one request; after it, what the agent waits for is looked at. */
+/** Wait of one request; after it, the agent's open requests are checked. */
 const ONE_WAIT_MS = 1000;
 const MOST_ATTEMPTS = 100;
 
 export interface Where {
-  /** The task file, by its real path: an item is known by it. */
+  /** Real path of the task file, which identifies its items. */
   file: string;
   cwd: string;
-  /** In a worktree of its own each. */
+  /** Gives each item its own worktree. */
   worktree: boolean;
   hands: Hands;
+  /** Notes about the start of an item's session. */
+  onNote?(note: string): void;
 }
 
 export class SessionTurns implements Turns {
   readonly #client: HoldfastClient;
   readonly #where: Where;
-  /** Those that this run has taken for an item. */
+  /** Tasks that this run has matched to an item. */
   readonly #taken = new Set<string>();
 
   private constructor(client: HoldfastClient, where: Where) {
@@ -45,7 +47,7 @@ export class SessionTurns implements Turns {
     this.#where = where;
   }
 
-  /** What an earlier run has begun is gone on with; an item that was ticked before its end was told has ended. */
+  /** Continues the tasks of an earlier run. Ends tasks whose items are already checked off. */
   static async open(client: HoldfastClient, where: Where, items: readonly TaskItem[]): Promise<SessionTurns> {
     const turns = new SessionTurns(client, where);
     const open = await turns.#open();
@@ -57,11 +59,12 @@ export class SessionTurns implements Turns {
   }
 
   async start(item: TaskItem): Promise<Doing> {
-    // Asked each time: another run of the file may have begun it meanwhile, and then both wait for the same.
+    // Read each time: another run of the file may have started the item meanwhile, and then both wait for it.
     const begun = this.#begun(item, await this.#open());
     const session = begun && (await this.#again(begun));
     if (begun && session) return this.#doing(item, { task: begun, session, goesOn: true });
     const fresh = await this.#spawn(item);
+    for (const note of fresh.notes ?? []) this.#where.onNote?.(note);
     const body = { title: item.title, file: this.#where.file, label: item.label, turns: item.turns.length };
     const task = await this.#client.call("startTask", { params: { ref: fresh.id }, body });
     this.#taken.add(task.id);
@@ -72,7 +75,7 @@ export class SessionTurns implements Turns {
     return (await this.#client.call("listTasks", { query: { file: this.#where.file, open: true } })).tasks;
   }
 
-  /** By its words; of several with the same, the one with its number. */
+  /** Matches by title; among equal titles, by label. */
   #begun({ title, turns, label }: TaskItem, open: readonly Task[]): Task | undefined {
     const same = open.filter((task) => !this.#taken.has(task.id) && task.title === title && task.turns === turns.length);
     const found = same.find((task) => task.label === label) ?? same[0];
@@ -80,7 +83,7 @@ export class SessionTurns implements Turns {
     return found;
   }
 
-  /** Its session, running; undefined where it cannot be gone on with, and it is begun anew. */
+  /** The task's session, running. Undefined if it cannot be continued; the item then starts over. */
   async #again(task: Task): Promise<Session | undefined> {
     try {
       const session = await this.#client.call("getSession", { params: { ref: task.session } });
@@ -95,7 +98,7 @@ export class SessionTurns implements Turns {
     }
   }
 
-  async #spawn(item: TaskItem): Promise<Session> {
+  async #spawn(item: TaskItem): Promise<Session & { notes?: string[] }> {
     const { hands, cwd, worktree } = this.#where;
     const { budget, model } = item;
     const body = {
@@ -121,7 +124,7 @@ export class SessionTurns implements Turns {
     return this.#client.call("spawn", { body });
   }
 
-  /** A run that died when it had begun a session, and not yet said for what, has left it to the next. */
+  /** Finds a session whose run died after starting it and before recording its task. */
   async #leftOver(name: string, item: TaskItem): Promise<Session | undefined> {
     const session = await this.#client.call("getSession", { params: { ref: name } }).catch(() => undefined);
     if (session?.kind !== "conversation" || session.turns !== 0 || isOver(session)) return undefined;
@@ -145,12 +148,13 @@ export class SessionTurns implements Turns {
     };
   }
 
-  /** One that failed before is said again, as another message. */
+  /** Sends a turn's message. A message that failed before is sent again with another id. */
   async #say(task: Task, turn: number, text: string): Promise<Message> {
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
       const body = { text, id: messageId(task.id, turn, attempt) };
       const { message } = await this.#client.call("sendMessage", { params: { ref: task.session }, body });
-      if (message === null) throw new HoldfastError("not_a_conversation", `${task.name} tells nothing of what it does`);
+      if (message === null)
+        throw new HoldfastError("not_a_conversation", `${task.name} is not a conversation, so its turns cannot be followed`);
       const isOld = message.state === "failed" || message.state === "cancelled";
       if (!isOld) return message;
     }
@@ -163,7 +167,7 @@ export class SessionTurns implements Turns {
       if (now.state === "replied") return now.reply;
       if (now.endedAt !== null || now.settled) throw await this.#noAnswer(now);
       if (now.held) throw await this.#takenBack(now);
-      if (signal.aborted) throw new HoldfastError("timeout", "nobody waits for it any more");
+      if (signal.aborted) throw new HoldfastError("timeout", "the run was cancelled while the item was in progress");
       const query = { until: "replied", waitMs: ONE_WAIT_MS } as const;
       now = await this.#client.call("getMessage", { params: { id: message.id }, query });
       const session =
@@ -174,32 +178,32 @@ export class SessionTurns implements Turns {
     }
   }
 
-  /** What runs the item again says it itself. */
+  /** Withdraws the message: another run of the item sends it itself. */
   async #takenBack(message: Message): Promise<HoldfastError> {
     await this.#client.call("cancelMessage", { params: { id: message.id } }).catch(() => {});
     return outcome(message);
   }
 
-  /** Why there is none: its budget, where that has ended it. */
+  /** The reason for a missing answer: the budget, if it ended the session. */
   async #noAnswer(message: Message): Promise<HoldfastError> {
     const { code, message: told } = outcome(message);
     const session = await this.#client.call("getSession", { params: { ref: message.session ?? message.name } }).catch(() => undefined);
     const spent = session?.budget?.exceeded;
-    // More for the session that was stopped would tick no box.
+    // A larger budget for the stopped session would not check off the item.
     const budget = spent && `its budget is used up: ${reachedText(spent)}; allow it more in the file: <!-- budget: ${spent.limit}=… -->`;
     return new HoldfastError(code, budget ?? message.why ?? told);
   }
 
   async #end(task: Task, ended: "done" | "failed", why: string | null): Promise<void> {
     await this.#client.call("endTask", { params: { id: task.id }, body: { outcome: ended, why } });
-    // Its agent would wait for ever for another turn. The conversation stays, and can be resumed.
+    // The agent would wait forever for another turn. The conversation stays, and can be resumed.
     await this.#client.call("stopSession", { params: { ref: task.session }, body: {} }).catch((error: unknown) => {
       if (!["session_ended", "session_not_found"].includes(HoldfastError.from(error).code)) throw error;
     });
   }
 }
 
-/** `tasks-3`, and others where that is taken. */
+/** `tasks-3`, then alternatives if that name is taken. */
 function namesFor(file: string, { label }: TaskItem): string[] {
   const stem = basename(file)
     .replace(/\.[^.]*$/, "")
@@ -213,7 +217,7 @@ function namesFor(file: string, { label }: TaskItem): string[] {
 
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 
-/** The same for the same turn, whoever says it. */
+/** Returns the same id for the same turn in every run. */
 export function messageId(task: string, turn: number, attempt: number): string {
   const bytes = createHash("sha256").update(`${task} ${turn} ${attempt}`).digest();
   const letters = [...bytes.subarray(1, 10)].map((byte) => ALPHABET[byte % 32]).join("");

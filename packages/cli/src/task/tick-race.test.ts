@@ -1,4 +1,4 @@
-/** An editor that saves in the very moment between reading the file and putting the ticked one in its place. */
+/** An editor that saves between the read of the file and the rename of the ticked copy. */
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -8,7 +8,7 @@ import { readTaskFile, tick } from "./tick.ts";
 
 const editor = vi.hoisted(() => ({ save: [] as (() => void)[] }));
 
-// The mode is the last thing that is set before the rename.
+// The mode is set last, just before the rename.
 vi.mock("node:fs", async (original) => {
   const fs = await original<typeof import("node:fs")>();
   const chmodSync: typeof fs.chmodSync = (file, mode) => {
@@ -27,7 +27,7 @@ function open(text: string) {
   return { file, meant: { item: all[0] as (typeof all)[number], all } };
 }
 
-test("a file that was put there meanwhile is not overwritten: it is the one that is ticked", async () => {
+test("a file replaced meanwhile is not overwritten but ticked itself", async () => {
   const { file, meant } = open("- [ ] a\n");
   editor.save.push(() => {
     writeFileSync(`${file}.new`, "saved\n\n- [ ] a\n");
@@ -37,14 +37,14 @@ test("a file that was put there meanwhile is not overwritten: it is the one that
   expect(readFileSync(file, "utf8")).toBe("saved\n\n- [x] a\n");
 });
 
-test("so is one that was written into", async () => {
+test("a file written meanwhile keeps the new content and is ticked", async () => {
   const { file, meant } = open("- [ ] a\n");
   editor.save.push(() => writeFileSync(file, "written\n\n- [ ] a\n"));
   await tick(file, meant);
   expect(readFileSync(file, "utf8")).toBe("written\n\n- [x] a\n");
 });
 
-test("one that is saved again and again is given up, and says so", async () => {
+test("a file that is saved again and again is reported as unusable", async () => {
   const { file, meant } = open("- [ ] a\n");
   let saves = 0;
   const save = () => {
@@ -52,6 +52,6 @@ test("one that is saved again and again is given up, and says so", async () => {
     writeFileSync(file, `${saves}${"!".repeat(saves)}\n\n- [ ] a\n`);
   };
   editor.save.push(...Array.from({ length: 20 }, () => save));
-  await expect(tick(file, meant)).rejects.toMatchObject({ code: "file_unusable", message: expect.stringContaining("again and again") });
+  await expect(tick(file, meant)).rejects.toMatchObject({ code: "file_unusable", message: expect.stringContaining("keeps changing") });
   expect(readFileSync(file, "utf8")).toBe(`20${"!".repeat(20)}\n\n- [ ] a\n`);
 });

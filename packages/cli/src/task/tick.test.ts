@@ -42,7 +42,7 @@ function written(text: string | Buffer): ScannedItem[] {
 
 const nth = (all: ScannedItem[], index: number) => ({ item: all[index] as ScannedItem, all });
 
-test("one box is ticked, and everything else stays byte for byte (TURN-04 conversations)", async () => {
+test("ticking changes one byte (TURN-04 conversations)", async () => {
   const odd = Buffer.concat([
     Buffer.from("\ufeff# Aufgaben\r\n\r\n-\t[ ]\terste: à la carte\r\n  mehr\t\r\n* [ ] zweite \u2028 ü"),
     Buffer.from([0xff, 0xc3, 0x28]),
@@ -59,7 +59,7 @@ test("one box is ticked, and everything else stays byte for byte (TURN-04 conver
   expect(readdirSync(directory)).toEqual(["tasks.md"]);
 });
 
-test("any file with any items: ticking them in any order changes these bytes, and no others", async () => {
+test("ticking any items of any file in any order changes only their boxes", async () => {
   const word = fc.string({ unit: "grapheme-composite", minLength: 1, maxLength: 8 }).filter((text) => !/[\r\n]/.test(text));
   const line = fc.oneof(
     fc
@@ -89,7 +89,7 @@ test("any file with any items: ticking them in any order changes these bytes, an
   );
 });
 
-test("mode, links and what else is there stay", async () => {
+test("mode, links and other files are kept", async () => {
   const real = path.join(directory, "real", "list.md");
   mkdirSync(path.dirname(real));
   writeFileSync(real, "- [ ] a\n");
@@ -104,14 +104,14 @@ test("mode, links and what else is there stay", async () => {
 });
 
 describe("a file that was edited meanwhile", () => {
-  test("keeps the edit, and the item is ticked where it is now", async () => {
+  test("keeps the edit, and the item is ticked at its new place", async () => {
     const all = written("- [ ] a\n- [ ] b\n");
     writeFileSync(file, "# New\n\n- [ ] before\n- [x] a\n  more of it\n- [ ] b\n\nthe end");
     await tick(file, nth(all, 1));
     expect(readFileSync(file, "utf8")).toBe("# New\n\n- [ ] before\n- [x] a\n  more of it\n- [x] b\n\nthe end");
   });
 
-  test("has the right one of two with the same words, as long as there are as many", async () => {
+  test("has the right one of several items with the same text ticked, as long as their number is unchanged", async () => {
     const all = written("- [ ] test\n- [ ] build\n- [ ] test\n");
     writeFileSync(file, "intro\n\n- [x] test\n- [ ] build\n- [ ] test\n");
     await tick(file, nth(all, 2));
@@ -119,24 +119,27 @@ describe("a file that was edited meanwhile", () => {
     writeFileSync(file, "- [ ] test\n- [ ] test\n- [ ] test\n");
     await expect(tick(file, nth(all, 2))).rejects.toMatchObject({
       code: "task_item_gone",
-      message: expect.stringContaining("other items with the same words"),
+      message: expect.stringContaining("other items now have the same words"),
     });
     expect(readFileSync(file, "utf8")).toBe("- [ ] test\n- [ ] test\n- [ ] test\n");
   });
 
-  test("without the item is left alone, and it is told", async () => {
+  test("without the item is left alone, and that is reported", async () => {
     const all = written("- [ ] a\n- [ ] b\n");
     writeFileSync(file, "- [ ] a, but better\n- [ ] b\n");
     await expect(tick(file, nth(all, 0))).rejects.toMatchObject({
       code: "task_item_gone",
-      message: expect.stringContaining("the item of line 1 is not there any more; its box was not ticked"),
+      message: expect.stringContaining("the item of line 1 no longer exists; its box was not checked off"),
     });
     expect(readFileSync(file, "utf8")).toBe("- [ ] a, but better\n- [ ] b\n");
     rmSync(file);
-    await expect(tick(file, nth(all, 0))).rejects.toMatchObject({ code: "task_item_gone", message: expect.stringContaining("is gone") });
+    await expect(tick(file, nth(all, 0))).rejects.toMatchObject({
+      code: "task_item_gone",
+      message: expect.stringContaining("no longer exists"),
+    });
   });
 
-  test("that is empty for a moment, as editors leave it, is waited for", async () => {
+  test("is waited for while it is empty, as editors leave it for a moment", async () => {
     const all = written("- [ ] a\n");
     writeFileSync(file, "");
     const ticked = tick(file, nth(all, 0));
@@ -145,7 +148,7 @@ describe("a file that was edited meanwhile", () => {
     expect(readFileSync(file, "utf8")).toBe("saved\n\n- [x] a\n");
   });
 
-  test("and written into, though it was replaced, loses nothing", async () => {
+  test("through an open file descriptor loses nothing", async () => {
     const all = written("- [ ] a\n- [ ] b\n");
     // An editor that holds the file open, and writes after the box was ticked.
     const editor = openSync(file, "r+");
@@ -156,7 +159,7 @@ describe("a file that was edited meanwhile", () => {
     expect(readFileSync(file, "utf8")).toBe("- [ ] b\n- [x] a\n- [ ] new\n");
   });
 
-  test("by many at once has every box and every edit in the end", async () => {
+  test("many times has every tick and every edit in the end", async () => {
     const all = written(Array.from({ length: 20 }, (_, index) => `- [ ] item ${index}`).join("\n"));
     const edit = (number: number) => {
       const temporary = path.join(directory, `edit-${number}`);
@@ -175,7 +178,7 @@ describe("a file that was edited meanwhile", () => {
   });
 });
 
-test("what cannot be written is told, and is as it was", async () => {
+test("a failed write is reported and leaves the file unchanged", async () => {
   const all = written("- [ ] a\n");
   mkdirSync(path.join(directory, `.tasks.md.${process.pid}.tmp`));
   await expect(tick(file, nth(all, 0))).rejects.toMatchObject({
@@ -185,21 +188,21 @@ test("what cannot be written is told, and is as it was", async () => {
   expect(readFileSync(file, "utf8")).toBe("- [ ] a\n");
 });
 
-test("a second name of the file is no reason to lose it", async () => {
+test("a file with a second hard link is ticked", async () => {
   const all = written("- [ ] a\n");
   linkSync(file, path.join(directory, "other.md"));
   await tick(file, nth(all, 0));
   expect(readFileSync(file, "utf8")).toBe("- [x] a\n");
 });
 
-test("a file that is no text, or is not there, is told as such", () => {
+test("a file that is not text, or is missing, is reported", () => {
   writeFileSync(file, Buffer.from("\ufeff- [ ] a\n", "utf16le"));
-  expect(() => readTaskFile(file)).toThrow(/no text in UTF-8/);
+  expect(() => readTaskFile(file)).toThrow(/not UTF-8 text/);
   expect(() => readTaskFile(path.join(directory, "nowhere.md"))).toThrow(/there is no such file/);
   expect(() => readTaskFile(directory)).toThrow(/EISDIR/);
 });
 
-test("an item is found by its words alone when nothing else of its kind is there", () => {
+test("an item is found by its text if it is the only one left", () => {
   const all = scan("- [ ] a\n- [ ] a\n").items;
   expect(findAgain("text\n\n- [x] a\n", nth(all, 1), "f").line).toBe(3);
 });

@@ -1,8 +1,8 @@
 /**
- * Ticks the box of an item, and changes nothing else: not a byte of the rest, nor the file's mode or owner, nor where a link points. The file
- * may have been edited since it was read: it is read again, and the item looked for by its words and its place. The new file is written beside
- * the old one and renamed into its place. An edit that comes between reading and renaming is not lost: one that put another file there is seen
- * before the rename, and one that wrote into the old file afterwards, for that is still open here.
+ * Checks off an item and changes nothing else: no other byte, nor the file's mode, owner or symbolic link. The file may have been edited since
+ * it was read, so it is read again, and the item is found by its text and position. The new file is written beside the old one and renamed into
+ * place. Edits between reading and renaming are not lost: a replaced file is noticed before the rename, and a write into the old file
+ * afterwards, because the old file is still open here.
  */
 import {
   type BigIntStats,
@@ -24,18 +24,18 @@ import { HoldfastError } from "@holdfast/contract/errors";
 import { renameDurably } from "@holdfast/platform/files";
 import { type ScannedItem, scan } from "./scan.ts";
 
-/** Editors empty a file before they write it: one in which an item is gone is looked at so often before it is believed. */
+/** Editors empty a file before they write it, so a missing item is looked for this often. */
 const LOOKS = 5;
 const LOOK_MS = 100;
 const MOST_TRIES = 20;
-/** An editor that had the file open when it was replaced has written it by then. */
+/** An editor that had the file open during the replacement has written it by then. */
 const SETTLE_MS = 30;
 
 export type Ticked = "ticked" | "was ticked";
 
 export interface Meant {
   item: ScannedItem;
-  /** All items as they were when the file was read. */
+  /** All items as first read. */
   all: readonly ScannedItem[];
 }
 
@@ -55,8 +55,8 @@ class Gone extends Error {
 
   constructor(file: string, why: string) {
     super(why);
-    this.told = new HoldfastError("task_item_gone", `${file}: ${why}; its box was not ticked`, {
-      hint: "what it was to do is done: tick it yourself, or the next run does it again",
+    this.told = new HoldfastError("task_item_gone", `${file}: ${why}; its box was not checked off`, {
+      hint: "the item is done: check its box yourself, or the next run does it again",
     });
   }
 }
@@ -73,7 +73,7 @@ async function tickNow(file: string, meant: Meant): Promise<Ticked> {
       if (found.done && again === undefined) return "was ticked";
       const ticked = found.done ? bytes : `${bytes.slice(0, found.box)}x${bytes.slice(found.box + 1)}`;
       if (!replace(real, ticked, before)) continue;
-      // Whoever writes into the old file writes it for nobody: what they write goes on from here.
+      // A write into the replaced file would be lost, so its content is checked off again.
       const after = await settled(handle);
       if (isSame(after, before)) return "ticked";
       again = readAll(handle);
@@ -83,14 +83,14 @@ async function tickNow(file: string, meant: Meant): Promise<Ticked> {
   }
   throw new HoldfastError(
     "file_unusable",
-    `${file} is changed again and again; the box of the item in line ${meant.item.line} was not ticked`,
+    `another program keeps changing ${file}; the box of the item in line ${meant.item.line} was not checked off`,
     {
-      hint: "tick it yourself, or the next run does it again",
+      hint: "check the box yourself, or the next run does the item again",
     },
   );
 }
 
-/** How the file is once nobody has written into it for a moment. */
+/** The file's state once it has not changed for a moment. */
 async function settled(handle: number): Promise<BigIntStats> {
   for (let last = fstatSync(handle, { bigint: true }); ; ) {
     await sleep(SETTLE_MS);
@@ -100,20 +100,17 @@ async function settled(handle: number): Promise<BigIntStats> {
   }
 }
 
-/** By its words: the same one of as many as there were; else the only one. */
+/** Matches by text: by position if the number of equal items is unchanged, otherwise only if unique. */
 export function findAgain(bytes: string, { item, all }: Meant, file: string): ScannedItem {
   const now = scan(bytes).items.filter(({ key }) => key === item.key);
   const then = all.filter(({ key }) => key === item.key);
   const place = then.findIndex(({ line }) => line === item.line);
   const found = now.length === then.length ? now[place] : now.length === 1 ? now[0] : undefined;
   if (found) return found;
-  throw new Gone(
-    file,
-    now.length === 0 ? `the item of line ${item.line} is not there any more` : "there are other items with the same words now",
-  );
+  throw new Gone(file, now.length === 0 ? `the item of line ${item.line} no longer exists` : "other items now have the same words");
 }
 
-/** False: somebody has put another file there, or changed this one. */
+/** False if the file was replaced or changed meanwhile. */
 function replace(real: string, content: string, before: BigIntStats): boolean {
   const temporary = join(dirname(real), `.${basename(real)}.${process.pid}.tmp`);
   try {
@@ -124,7 +121,7 @@ function replace(real: string, content: string, before: BigIntStats): boolean {
     return true;
   } catch (error) {
     throw new HoldfastError("file_unusable", `${real} cannot be written: ${(error as Error).message}`, {
-      hint: "tick the box yourself, or the next run does the item again",
+      hint: "check the box yourself, or the next run does the item again",
       cause: error,
     });
   } finally {
@@ -136,7 +133,7 @@ function removeOurs(temporary: string): void {
   try {
     unlinkSync(temporary);
   } catch {
-    // It was renamed, or never written.
+    // The file was renamed, or never written.
   }
 }
 
@@ -144,7 +141,7 @@ function keepAs(file: string, { uid, gid, mode }: BigIntStats): void {
   try {
     chownSync(file, Number(uid), Number(gid));
   } catch {
-    // A file of somebody else's, which this user may write: it becomes theirs, as with any editor.
+    // The file belongs to another user; like with any editor, the new one belongs to this user.
   }
   chmodSync(file, Number(mode & 0o7777n));
 }
@@ -168,21 +165,24 @@ function realpath(file: string): string {
   try {
     return realpathSync(file);
   } catch (error) {
-    throw new HoldfastError("task_item_gone", `${file} is gone; no box was ticked`, { hint: "what it was to do is done", cause: error });
+    throw new HoldfastError("task_item_gone", `${file} no longer exists, so no box was checked off`, {
+      hint: "the item is done",
+      cause: error,
+    });
   }
 }
 
-/** As bytes; what is no UTF-8 or ASCII has no lines that could be found. */
+/** Reads bytes. Encodings other than UTF-8 and ASCII have no recognizable lines. */
 export function readTaskFile(file: string): string {
   let bytes: string;
   try {
     bytes = readFileSync(file, "latin1");
   } catch (error) {
     const why = (error as NodeJS.ErrnoException).code === "ENOENT" ? "there is no such file" : (error as Error).message;
-    throw new HoldfastError("task_file_invalid", `${file}: ${why}`, { hint: "name a markdown file with a checklist", cause: error });
+    throw new HoldfastError("task_file_invalid", `${file}: ${why}`, { hint: "pass a markdown file with a checklist", cause: error });
   }
   if (/^(\u00ff\u00fe|\u00fe\u00ff)/.test(bytes) || bytes.includes("\0"))
-    throw new HoldfastError("task_file_invalid", `${file}:1: it is no text in UTF-8; expected a markdown file`, {
+    throw new HoldfastError("task_file_invalid", `${file}:1: not UTF-8 text; expected a markdown file`, {
       hint: "save it as UTF-8",
     });
   return bytes;

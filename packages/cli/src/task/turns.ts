@@ -1,18 +1,18 @@
-/** What items are done with: a conversation for each, which takes one turn after the other. */
+/** Port for running items: one conversation per item, which takes one turn after another. */
 import type { TaskItem } from "./parse.ts";
 
 export interface Doing {
-  /** The session it is done in, and who works there. */
+  /** The session of the item, and its agent. */
   session: string;
   agent: string;
-  /** Whether it had been begun before, by a run that was interrupted. */
+  /** True if an interrupted run had already started the item. */
   goesOn: boolean;
   /**
-   * Says the words of a turn, counted from 0, and waits for its end. One that was said before is not said again. Throws where there is no
-   * answer; `onWait` is told what it waits for a person for, and "" when it does not any more.
+   * Sends the prompt of a turn, counted from 0, and waits for its end. A prompt that was already sent is not repeated. Throws if there is no
+   * answer. `onWait` gets the reason why it waits for a person, and "" when it no longer waits.
    */
   prompt(turn: number, how: { signal: AbortSignal; onWait(what: string): void }): Promise<string | null>;
-  /** What became of it is written down, and nothing of it runs any more. */
+  /** Records the outcome and stops the session. */
   end(outcome: "done" | "failed", why: string | null): Promise<void>;
 }
 

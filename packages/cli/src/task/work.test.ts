@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Says what it did, and fails where it is told to. */
+/** Logs its actions, and fails where the test says so. */
 class Hand implements Turns {
   readonly log: string[] = [];
   stop = new AbortController();
@@ -63,7 +63,7 @@ async function run(text: string, hand = new Hand()) {
   return { hand, changes, outcomes: [...outcomes.values()], text: readFileSync(file, "utf8") };
 }
 
-test("an item is begun, told its turns, ticked, and ended, in this order", async () => {
+test("an item is started, prompted, ticked and ended, in this order", async () => {
   const hand = new Hand();
   let ticked = "";
   hand.onEnd = () => {
@@ -85,7 +85,7 @@ test("an item is begun, told its turns, ticked, and ended, in this order", async
   ]);
 });
 
-test("one that fails is told so, and not ticked; what waits for it is blocked", async () => {
+test("a failed item is reported and not ticked, and items after it are blocked", async () => {
   const hand = new Hand();
   hand.on = ({ title }) => {
     if (title === "bad") throw new HoldfastError("message_failed", "no key");
@@ -97,22 +97,22 @@ test("one that fails is told so, and not ticked; what waits for it is blocked", 
   expect(outcomes).toEqual(["failed", "done"]);
 });
 
-test("one that cannot even be begun is told, too", async () => {
+test("an item that cannot be started is reported as failed", async () => {
   const hand = new Hand();
   hand.start = () => Promise.reject(new HoldfastError("agent_unknown", "no such agent"));
   expect((await run("- [ ] a\n", hand)).changes).toEqual(["1 failed: no such agent"]);
 });
 
-test("one that is done and not in the file any more is done, and it is said", async () => {
+test("a finished item that is no longer in the file counts as done, and the missing box is reported", async () => {
   const hand = new Hand();
   hand.on = () => writeFileSync(file, "- [ ] something else\n");
   const { changes, text } = await run("- [ ] a\n", hand);
-  expect(changes.at(-1)).toMatch(/^1 failed: .*the item of line 1 is not there any more; its box was not ticked$/);
+  expect(changes.at(-1)).toMatch(/^1 failed: .*the item of line 1 no longer exists; its box was not checked off$/);
   expect(hand.log.at(-1)).toBe("1 done");
   expect(text).toBe("- [ ] something else\n");
 });
 
-test("an end that cannot be told is no reason to be silent about why", async () => {
+test("the reason of a failure is reported even if the end cannot be recorded", async () => {
   const hand = new Hand();
   hand.on = () => {
     throw new HoldfastError("message_failed", "no key");
@@ -123,7 +123,7 @@ test("an end that cannot be told is no reason to be silent about why", async () 
   expect((await run("- [ ] a\n", hand)).changes.at(-1)).toBe("1 failed: no key; and it could not be told: the daemon is gone");
 });
 
-test("the end of the daemon ends nothing but the waiting: nothing is failed, ended or ticked, and nothing more begun", async () => {
+test("the end of the daemon stops the run without failing, ending, ticking or starting any item", async () => {
   const hand = new Hand();
   hand.on = () => {
     throw new HoldfastError("daemon_ended", "the daemon has been ended");
@@ -133,7 +133,7 @@ test("the end of the daemon ends nothing but the waiting: nothing is failed, end
   expect(readFileSync(file, "utf8")).toBe("- [ ] a\n- [ ] b\n");
 });
 
-test.each(["answers", "throws"])("after an interruption nothing is ticked, ended or told, also of what still %s", async (how) => {
+test.each(["answers", "throws"])("after an interruption no item is ticked, ended or reported, even if a turn still %s", async (how) => {
   const hand = new Hand();
   hand.on = () => {
     hand.stop.abort();

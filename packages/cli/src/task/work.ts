@@ -1,7 +1,7 @@
 /**
- * A task file from its first open item to its last. Of an item that is done first the box is ticked, then its end is told, then its session is
- * stopped: whoever dies in between is followed by a run that finds what is left of that. An interruption (Ctrl+C) ends nothing but the waiting,
- * nor does the daemon's end: what runs goes on without it.
+ * Runs a task file from its first open item to its last. For a finished item, the box is checked first, then the outcome is recorded, then the
+ * session is stopped; if this process dies in between, the next run completes the rest. An interruption (Ctrl+C) or the daemon's end only ends
+ * the wait: running items continue.
  */
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { TaskItem } from "./parse.ts";
@@ -26,7 +26,7 @@ export interface Work {
   onChange(item: TaskItem, change: Change): void;
 }
 
-/** How each ended that did. Throws where the daemon cannot be asked any more. */
+/** Returns the outcomes. Throws if the daemon cannot be reached any more. */
 export async function work({ file, items, turns, parallel, signal: asked, onChange }: Work): Promise<Map<TaskItem, Outcome>> {
   const all = items.map(({ scanned }) => scanned);
   const cutOff = new AbortController();
@@ -46,7 +46,7 @@ export async function work({ file, items, turns, parallel, signal: asked, onChan
       onChange(item, { what: "done" });
       return "done";
     } catch (error) {
-      // Nobody waits for it any more, and it goes on.
+      // The item is no longer awaited, and continues.
       if (signal.aborted) return "failed";
       if (isCutOff(error)) {
         cutOff.abort(error);
@@ -64,12 +64,12 @@ export async function work({ file, items, turns, parallel, signal: asked, onChan
 
 const CUT_OFF: ReadonlySet<string> = new Set(["daemon_ended", "daemon_unreachable", "machine_unreachable"]);
 
-/** It says nothing of the item, whose agent works on. */
+/** True if the error is about the connection and not the item, whose agent keeps working. */
 export function isCutOff(error: unknown): boolean {
   return CUT_OFF.has(HoldfastError.from(error).code);
 }
 
-/** What was done, and could not be ticked, is done all the same. */
+/** A finished item whose box could not be checked still counts as done. */
 async function whyFailed(doing: Doing | undefined, error: unknown): Promise<string> {
   const { code, message } = HoldfastError.from(error);
   const isDone = code === "task_item_gone" || code === "file_unusable";

@@ -1,4 +1,4 @@
-/** A check in each workspace of a tournament, some at a time, with what goes on told on a terminal. */
+/** Runs a check in each workspace of a tournament, a few at a time, with progress on a terminal. */
 
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Tournament } from "@holdfast/contract/tournament";
@@ -6,7 +6,7 @@ import type { Context } from "../command.ts";
 import { plain } from "../plain.ts";
 import { checkText } from "./text.ts";
 
-/** A test suite takes a machine's cores by itself. */
+/** A single test suite can use all cores of a machine. */
 const AT_ONCE = 2;
 
 export async function checkAll(

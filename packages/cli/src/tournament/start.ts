@@ -12,9 +12,9 @@ import { withProgress } from "../workspace-progress.ts";
 export async function startTournament(context: Context, what: { agent: string | undefined; prompt: string | undefined }): Promise<number> {
   const { flags, client } = context;
   const agents = agentsOf(context, what.agent);
-  if (what.prompt === undefined) throw wrong("say what they are to do: --prompt TEXT");
+  if (what.prompt === undefined) throw wrong("--best-of needs a prompt");
   for (const flag of ["workspace", "worktree"]) {
-    if (flags.text(flag)) throw wrong(`--${flag} is about one session: of a tournament each has a worktree and a branch of its own`);
+    if (flags.text(flag)) throw wrong(`--${flag} cannot be used with --best-of: each agent gets its own worktree and branch`);
   }
   const body = {
     ...startFlags(flags),
@@ -41,22 +41,24 @@ function tell(tournament: Tournament, failures: readonly EntryFailure[]): void {
   }
   if (failures.length === 0 && !process.stderr.isTTY) return;
   const running = entries.filter(({ session }) => session !== null).map((entry) => `${plain(entry.name)} (${entry.agent})`);
-  const all = failures.length === 0 ? "" : `${running.length} of ${entries.length} are there: `;
+  const all = failures.length === 0 ? "" : `${running.length} of ${entries.length} are running: `;
   const lines = [
-    running.length === 0 ? `none of ${entries.length} was started` : `${all}${running.join(", ")}`,
+    running.length === 0 ? `none of the ${entries.length} agents was started` : `${all}${running.join(", ")}`,
     `Compare: holdfast compare ${name}   Keep one: holdfast keep ${name}-1`,
-    ...(failures.length === 0 ? [] : [color("dim", `To start what is missing, say the same again with --name ${name}`, process.stderr)]),
+    ...(failures.length === 0 ? [] : [color("dim", `To start the missing ones, run the same command with --name ${name}`, process.stderr)]),
   ];
   process.stderr.write(`${lines.join("\n")}\n`);
 }
 
 function agentsOf(context: Context, agent: string | undefined): string[] {
   const listed = context.flags.list("agents").flatMap((names) => names.split(","));
-  if (listed.includes("")) throw wrong("--agents takes names with commas between them: claude,codex");
-  if (agent !== undefined && listed.length > 0) throw wrong(`say ${agent} among --agents, not beside them`);
+  if (listed.includes("")) throw wrong("--agents takes comma-separated names: claude,codex");
+  if (agent !== undefined && listed.length > 0)
+    throw wrong(`an agent argument and --agents cannot be used together: add ${agent} to --agents`);
   const agents = agent === undefined ? listed : [agent];
-  if (agents.length === 0) throw wrong("say which agents: AGENT, or --agents A,B");
-  if (context.rest.length > 0 && new Set(agents).size > 1) throw wrong("what follows -- is for one kind of agent, and there are several");
+  if (agents.length === 0) throw wrong("expected an agent, or --agents A,B");
+  if (context.rest.length > 0 && new Set(agents).size > 1)
+    throw wrong("arguments after -- need a single kind of agent, and --agents names several");
   return agents;
 }
 

@@ -28,7 +28,7 @@ function text(entries: TournamentEntry[], width?: number): string[] {
   return tournamentText(tournament, { now, width }).split("\n");
 }
 
-test("each entry is a line, and columns that say nothing of anybody are left out", () => {
+test("each entry is a row, and empty columns are left out", () => {
   expect(text([entry(1), entry(2, { check })])).toEqual([
     "fix  from main at 0123456789, started 1m 00s ago",
     "make it fast",
@@ -42,13 +42,13 @@ test("each entry is a line, and columns that say nothing of anybody are left out
   ]);
 });
 
-test("where there is no room for that, each entry is a column: how its check ended is what counts", () => {
+test("in a narrow terminal each entry is a column, with the result of its check", () => {
   const lines = text([entry(1), entry(2, { check })], 60);
   expect(lines.slice(3, 5)).toEqual(["         fix-1          fix-2", "agent    claude         claude"]);
   expect(lines).toContain("check    -              failed (1) in 1m 02s");
 });
 
-test("a check that runs has no time yet", () => {
+test("a running check has no duration yet", () => {
   expect(checkText({ ...check, state: "running", exitCode: null, durationMs: null })).toBe("running");
   expect(checkText({ ...check, state: "passed", exitCode: 0 })).toBe("passed in 1m 02s");
 });

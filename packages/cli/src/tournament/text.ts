@@ -1,4 +1,4 @@
-/** A tournament as people read it: an entry a line, side by side. */
+/** A tournament as text: one line per entry. */
 import { stripVTControlCharacters } from "node:util";
 import type { Check, Tournament, TournamentEntry } from "@holdfast/contract/tournament";
 import { counted } from "@holdfast/platform/units";
@@ -33,12 +33,12 @@ export function tournamentText(
   return lines.join("\n");
 }
 
-/** The one that was kept has a star. */
+/** Marks the kept entry with a star. */
 function marked(text: string, { workspace }: TournamentEntry, { kept, cell }: { kept: string | null; cell: unknown }): string {
   return cell === nameCell && kept !== null && workspace?.name === kept ? `${text} *` : text;
 }
 
-/** An entry a line; where there is no room for that, an entry a column. */
+/** One line per entry; if too narrow, one column per entry. */
 function tableOf(rows: readonly (readonly string[])[], heads: readonly string[], width: number): string {
   const wide = columns(heads, rows);
   const fits = (table: string) => table.split("\n").every((line) => widthOf(stripVTControlCharacters(line)) <= width);
@@ -76,13 +76,13 @@ function statusText({ session, workspace }: TournamentEntry): string {
   return session === null ? (workspace === null ? "not started" : `no session${removed}`) : statusCell(session) + removed;
 }
 
-/** Those that its base does not have. */
+/** Commits that the base does not have. */
 function commitsText({ workspace }: TournamentEntry): string {
   if (!isThere(workspace)) return "-";
   return workspace.mergedAt !== null && workspace.ahead === 0 ? "merged" : String(workspace.ahead ?? "?");
 }
 
-/** How long it has worked, or did. */
+/** Duration of the work so far. */
 function timeText({ session }: TournamentEntry): string {
   return session?.durationMs == null ? "-" : formatDuration(session.durationMs);
 }

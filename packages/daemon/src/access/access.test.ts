@@ -111,7 +111,7 @@ function ended(session: SessionId): Draft {
   return { type: "session.ended", actor: DAEMON, session, data };
 }
 
-test("a token is 256 random bits after whose it is, and only its hash can be told from the rest", () => {
+test("a token has 256 random bits after the name of its holder, and a malformed token has no holder", () => {
   const texts = new Set(Array.from({ length: 100 }, () => newSecret({ token: ROOT })));
   expect(texts.size).toBe(100);
   for (const text of texts) {
@@ -125,7 +125,7 @@ test("a token is 256 random bits after whose it is, and only its hash can be tol
   expect(hashOf("a")).toBe("ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb");
 });
 
-test("a token with too little scope is told to be unset where its user needs none, and to be replaced elsewhere", () => {
+test("the hint for too small a scope is to unset the token where none is needed, and to replace it elsewhere", () => {
   using rooms = new Rooms();
   const { token } = rooms.tokens.create({ name: "ci", scope: "observer" }, OWNER);
   const hint = (open: boolean) =>
@@ -134,7 +134,7 @@ test("a token with too little scope is told to be unset where its user needs non
   expect(hint(false)).toBe("use a token of that scope: holdfast token create --scope driver");
 });
 
-test("where only its user can ask, no token is that user; elsewhere it is nobody", () => {
+test("a request without a token is the user's on the socket, and refused elsewhere", () => {
   using rooms = new Rooms();
   expect(rooms.access.identify(undefined, { open: true })).toMatchObject({ actor: osUser(), scope: "owner", reach: undefined });
   expect(() => rooms.access.identify(undefined, { open: false })).toThrow(expect.objectContaining({ code: "unauthenticated" }));
@@ -143,7 +143,7 @@ test("where only its user can ask, no token is that user; elsewhere it is nobody
   }
 });
 
-test("a named token acts under its name until it expires or is revoked, to the millisecond", () => {
+test("a named token acts under its name until the millisecond it expires or is revoked", () => {
   using rooms = new Rooms();
   const { id, token, expiresAt } = rooms.tokens.create({ scope: "driver", name: "ci", expiresInMs: 1000 }, OWNER);
   expect(expiresAt).toBe("2026-01-01T00:00:01.000Z");
@@ -166,7 +166,7 @@ test("a named token acts under its name until it expires or is revoked, to the m
   expect(JSON.stringify(rooms.journal.readAfter(0, 100))).not.toContain(token.slice(-43));
 });
 
-test("a name is one token's at a time, and never another's id", () => {
+test("a name belongs to one token at a time, and is never another token's id", () => {
   using rooms = new Rooms();
   const first = rooms.tokens.create({ scope: "driver", name: "ci" }, OWNER);
   expect(() => rooms.tokens.create({ scope: "driver", name: "ci" }, OWNER)).toThrow(expect.objectContaining({ code: "name_taken" }));
@@ -179,19 +179,19 @@ test("a name is one token's at a time, and never another's id", () => {
   rooms.refused(first.token);
 });
 
-test("what was revoked stays so in a journal that is older than the revocation", () => {
+test("a revoked token stays revoked in a journal older than the revocation", () => {
   using rooms = new Rooms();
   const kept = rooms.tokens.create({ scope: "driver", name: "kept" }, OWNER);
   const gone = rooms.tokens.create({ scope: "driver", name: "gone" }, OWNER);
   rooms.tokens.revoke("gone", OWNER);
-  // As a backup of before that would have it.
+  // As in a backup from before the revocation.
   rooms.db.exec("UPDATE tokens SET revoked_at = NULL; DELETE FROM events WHERE type = 'token.revoked'");
   expect(rooms.as(gone.token).isValid()).toBe(true);
   rooms.tokens.begin();
   rooms.refused(gone.token);
   expect(rooms.as(kept.token).isValid()).toBe(true);
   rooms.tokens.begin();
-  // By its actor too: what was taken out of the database is asked for there.
+  // The event is also found by its actor, in the database.
   expect(rooms.journal.readAfter(0, 10, { types: ["token.revoked"], actors: [DAEMON] })).toMatchObject([
     { actor: DAEMON, data: { name: "gone" } },
   ]);
@@ -223,7 +223,7 @@ test("an expired token stays expired when the clock is set back, used or not (me
   expect(rooms.as(later.token).isValid()).toBe(true);
 });
 
-test("a run's token is its session, while that very run lives", () => {
+test("a run's token acts as its session only while that run lives", () => {
   using rooms = new Rooms();
   const token = rooms.start(ROOT, "root");
   const file = hashFile(rooms.home, { session: ROOT, run: 1 });
@@ -241,14 +241,14 @@ test("a run's token is its session, while that very run lives", () => {
   rooms.refused(token);
 });
 
-test("without its file a run has no token", () => {
+test("a run without its hash file has no valid token", () => {
   using rooms = new Rooms();
   const token = rooms.start(ROOT, "root");
   rmSync(hashFile(rooms.home, { session: ROOT, run: 1 }));
   rooms.refused(token);
 });
 
-test("a session means itself and what descends from it, and is told no other name", () => {
+test("a session can name only itself and its descendants, and sees no other names", () => {
   using rooms = new Rooms();
   rooms.start(ROOT, "root");
   rooms.start(CHILD, "child", ROOT);
@@ -275,7 +275,7 @@ test("a session means itself and what descends from it, and is told no other nam
   expect(() => resolveWithin(rooms.queries, CHILD, "root")).toThrow(expect.objectContaining({ code: "forbidden" }));
 });
 
-test("the children of a removed session are its parent's, and the parent hears of it", () => {
+test("children of a removed session move to its parent, and the parent sees those events", () => {
   using rooms = new Rooms();
   rooms.start(ROOT, "root");
   rooms.start(CHILD, "child", ROOT);
@@ -297,7 +297,7 @@ test("the children of a removed session are its parent's, and the parent hears o
   expect(rooms.queries.get(GRANDCHILD)?.parent).toBeNull();
 });
 
-test("the same refusal again is counted, and told with the next after a minute", () => {
+test("a repeated refusal is counted, and recorded again with the count after a minute", () => {
   using rooms = new Rooms();
   const actor = "token:ci" as Principal;
   const note = () => rooms.refusals.note(actor, { endpoint: "spawn", why: "needs driver" });
@@ -305,7 +305,7 @@ test("the same refusal again is counted, and told with the next after a minute",
   rooms.refusals.note(actor, { endpoint: "shutdown", why: "needs owner" });
   rooms.now += 60_000;
   note();
-  // A clock that was set back does not silence it.
+  // A clock that was set back does not suppress the refusal.
   rooms.now -= 3_600_000;
   note();
   const told = rooms.journal.readAfter(0, 100).map(({ data }) => [data.endpoint, data.more]);
@@ -317,7 +317,7 @@ test("the same refusal again is counted, and told with the next after a minute",
   ]);
 });
 
-test("the audit says in words who did what, with the name of then, and leaves the daemon out", () => {
+test("the audit describes each action of anybody but the daemon, with the session's name at that time", () => {
   using rooms = new Rooms();
   rooms.start(ROOT, "root");
   rooms.journal.append(

@@ -1,7 +1,7 @@
 /**
- * Who comes in, and as whom. On the Unix socket, which only its user can open, a request without a token is that user's; with one it is
- * the token's, wherever it comes from, so that inside a run nothing acts as owner by accident. This is no sandbox: a program of the same
- * user can leave its token out.
+ * Identifies the principal of a request. On the Unix socket, which only the daemon's OS user can open, a request without a token is that
+ * user's; with a token it is the token's, on any socket, so that nothing inside a run acts as owner by accident. This is no sandbox: a
+ * program of the same user can omit its token.
  */
 import { HoldfastError, hasEnded, type Principal } from "@holdfast/contract";
 import type { Home } from "@holdfast/platform";
@@ -28,7 +28,7 @@ export class Access {
     tokens: TokenQueries;
     refusals: Refusals;
     clock?: () => number;
-    /** A token has been found to have expired. */
+    /** A token was found to have expired. */
     onExpired?(): void;
   }) {
     this.#home = options.home;
@@ -39,7 +39,7 @@ export class Access {
     this.#onExpired = options.onExpired ?? (() => {});
   }
 
-  /** Whose request this is, by its `Authorization`; `open` where one without is the OS user's. Throws `unauthenticated`. */
+  /** The identity behind the `Authorization` header. `open`: a request without one is the OS user's. Throws `unauthenticated`. */
   identify(authorization: string | undefined, { open }: { open: boolean }): Identity {
     if (authorization === undefined) {
       if (open) return this.#user;

@@ -1,8 +1,8 @@
-/** The journal as the answer to "who did what": every event whose actor is not the daemon itself, in words. */
+/** The audit: every event whose actor is not the daemon, described in words. */
 import { type AnyEvent, type AuditEntry, type EventData, type EventType, inOneLine, type SessionId, visible } from "@holdfast/contract";
 import type { Journal } from "../journal/journal.ts";
 
-/** Each without its subject, who is the actor. `name` is the session's. */
+/** Each text lacks its subject, the actor. `name` is the session's. */
 type Words = { [T in EventType]?: (data: EventData<T>, name: string) => string };
 
 const WORDS: Words = {
@@ -85,7 +85,7 @@ const WORDS: Words = {
   "orphan.stop_requested": ({ id, command }) => `stopped the orphan ${id} (${command})`,
 };
 
-/** Of one session; more than that nobody gives one. */
+/** Names per session; nobody renames a session more often. */
 const MOST_NAMES = 1000;
 
 export interface AuditQuery {
@@ -99,7 +99,7 @@ export function auditEntries(journal: Journal, query: AuditQuery): AuditEntry[] 
   const since = query.since === undefined ? undefined : new Date(query.since).toISOString();
   const events = journal.readAfter(query.seq, query.limit, { byOthers: true, since, actors: query.actors });
   const namings = new Map<SessionId, AnyEvent[]>();
-  /** What the session was called then: a name may be another's now. */
+  /** The session's name at that time, because another session may have it now. */
   const nameOf = (session: SessionId, seq: number) => {
     const known = namings.get(session) ?? journal.readAfter(0, MOST_NAMES, { session, types: ["session.created", "session.renamed"] });
     namings.set(session, known);
@@ -111,7 +111,7 @@ export function auditEntries(journal: Journal, query: AuditQuery): AuditEntry[] 
   });
 }
 
-/** A type that has no words yet, of a newer Holdfast perhaps, is told by its name. */
+/** An event type without a text, such as one of a newer Holdfast, is shown by its name. */
 function inWords({ type, data }: AnyEvent, name: string): string {
   const words = WORDS[type as EventType] as ((data: unknown, name: string) => string) | undefined;
   return words ? words(data, name) : `${type}${name === "" ? "" : ` ${name}`}`;

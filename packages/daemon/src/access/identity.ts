@@ -1,26 +1,26 @@
 import { type Endpoint, type EndpointName, grants, HoldfastError, type Principal, type Scope, type SessionId } from "@holdfast/contract";
 
-/** Who asks. */
+/** The identity behind a request. */
 export interface Identity {
   actor: Principal;
   scope: Scope;
-  /** The session that acts: it reaches itself and what descends from it. Undefined: everything. */
+  /** The acting session, which reaches itself and its descendants. Undefined: everything. */
   reach: SessionId | undefined;
   /** A named token on the user's own socket, where a request without a token is the user's: dropping it grants everything. */
   canDrop?: boolean;
-  /** Is valid as long as the daemon lives. */
+  /** The identity is valid as long as the daemon lives. */
   lasts: boolean;
-  /** False once the token was revoked, has expired, or its run has ended; then a stream that was opened with it ends. */
+  /** False once the token was revoked or has expired, or its run has ended; a stream that was opened with it then ends. */
   isValid(): boolean;
 }
 
-/** An error, and the few words of it that the audit keeps. */
+/** An error, and its short form for the audit. */
 export interface Refusal {
   error: HoldfastError;
   why: string;
 }
 
-/** Why this endpoint is closed to whoever asks; undefined when it is open. Whether a session is its own is another question. */
+/** Why the identity may not use this endpoint; undefined if it may. Whether it reaches a session is checked elsewhere. */
 export function refusal(identity: Identity, name: EndpointName, endpoint: Endpoint): Refusal | undefined {
   const isForChildren = identity.reach !== undefined && endpoint.reach === "children";
   if (identity.reach !== undefined && (endpoint.reach === undefined || !(isForChildren || grants(identity.scope, endpoint.scope)))) {

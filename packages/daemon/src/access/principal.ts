@@ -12,7 +12,7 @@ export function sessionPrincipal(id: SessionId): Principal {
   return `session:${id}` as Principal;
 }
 
-/** What a principal may do who is not asking right now; undefined: nothing, for its token is gone. */
+/** The scope of a principal that is not the caller; undefined if its token is gone. */
 export function scopeOf(principal: Principal, tokens: { find(name: string): { scope: Scope } | undefined }): Scope | undefined {
   const [kind, name = ""] = principal.split(/:(.*)/s);
   if (kind === "token") return tokens.find(name)?.scope;
@@ -20,7 +20,7 @@ export function scopeOf(principal: Principal, tokens: { find(name: string): { sc
   return principal === osUser() ? "owner" : undefined;
 }
 
-/** How people call a principal: a session by its name. */
+/** A principal's name for people: a session is shown by its name. */
 export function calledIn(sessions: { get(id: SessionId): { name: string } | undefined }, principal: Principal): string {
   const [kind, id = ""] = principal.split(/:(.*)/s);
   return kind === "session" ? (sessions.get(id as SessionId)?.name ?? principal) : principal;

@@ -3,8 +3,8 @@ import type { SessionQueries, SessionRecord } from "../projection/session-querie
 import { SESSION_HINT } from "./identity.ts";
 
 /**
- * The session that a session means: itself or a descendant, or one of `others`. The names of others are not told, not even as candidates; that one exists
- * is, because a name that is taken must be told apart from one that was mistyped.
+ * Resolves a reference by a session: to itself, a descendant, or one of `others`. Names of other sessions are not revealed, not even as candidates;
+ * only that a name exists is, because a taken name must be distinguishable from a mistyped one.
  */
 export function resolveWithin(queries: SessionQueries, root: SessionId, ref: string, others: readonly SessionId[] = []): SessionRecord {
   const own = [...queries.descendants(root), ...others].flatMap((id) => queries.get(id) ?? []);

@@ -2,13 +2,13 @@ import type { Principal } from "@holdfast/contract";
 import { describe, log } from "@holdfast/platform";
 import type { Journal } from "../journal/journal.ts";
 
-/** The same refusal again within this time is only counted: a program that tries for ever must not fill the journal. */
+/** A repeated refusal within this time is only counted, because a program that retries forever must not fill the journal. */
 const PAUSE_MS = 60_000;
 
-/** Far more than people and programs have; what is forgotten is only counted anew. */
+/** Far more than people and programs cause; a forgotten entry only starts counting again. */
 const MOST_KINDS = 1000;
 
-/** Refused requests of known principals, as events. Of unknown ones there is nothing to say: whose would they be? */
+/** Records refused requests of known principals as events. Requests of unknown principals are not recorded. */
 export class Refusals {
   readonly #journal: Journal;
   readonly #clock: () => number;
@@ -23,7 +23,7 @@ export class Refusals {
     const key = `${actor} ${what.endpoint} ${what.why}`;
     const seen = this.#seen.get(key);
     const now = this.#clock();
-    // A clock that was set back must not silence it for longer.
+    // A clock that was set back must not suppress refusals for longer.
     if (seen && now >= seen.at && now - seen.at < PAUSE_MS) {
       seen.more++;
       return;
@@ -33,7 +33,7 @@ export class Refusals {
     try {
       this.#journal.append({ type: "access.refused", actor, session: null, data: { ...what, more: seen?.more ?? 0 } });
     } catch (error) {
-      // It is refused all the same.
+      // The request is refused anyway.
       log(`a refusal of ${actor} is not in the journal: ${describe(error)}`);
     }
   }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Home, isMissing, writeFileAtomic } from "@holdfast/platform";
 
-/** The ids of revoked tokens, in a file beside the journal: a backup that is restored must not open what was closed after it. */
+/** The ids of revoked tokens, in a file next to the journal: a restored backup must not make a revoked token valid again. */
 export class RevokedList {
   readonly #path: string;
 
@@ -19,7 +19,7 @@ export class RevokedList {
     }
   }
 
-  /** Before the fact is in the journal: a crash in between, and the next start finds it here. */
+  /** Called before the event is in the journal: after a crash in between, the next start finds the id here. */
   add(id: string): void {
     writeFileAtomic(this.#path, `${[...new Set([...this.read(), id])].join("\n")}\n`);
   }

@@ -6,7 +6,7 @@ import { Rights } from "./rights.ts";
 const PARENT = "aaaaaaaaaa" as SessionId;
 const CHILD = "bbbbbbbbbb" as SessionId;
 
-/** May each of them type into the child, while it waits for this? */
+/** Whether the parent and the user may type into the child while it waits for this. */
 function mayType(waitsFor: string | null): Record<"parent" | "user", boolean> {
   const record = { status: "idle", standing: waitsFor === null ? null : { attention: { for: waitsFor } } };
   const sessions = { descendants: () => [PARENT, CHILD], get: () => record } as unknown as SessionQueries;
@@ -15,7 +15,7 @@ function mayType(waitsFor: string | null): Record<"parent" | "user", boolean> {
   return { parent: asked(`session:${PARENT}`), user: asked("token:laptop") };
 }
 
-test("a session at the terminal of its child types into neither a permission request nor a trust dialog (mend 2)", () => {
+test("a session cannot type into a permission request or a trust dialog of its child (mend 2)", () => {
   expect(mayType(null)).toEqual({ parent: true, user: true });
   expect(mayType("question")).toEqual({ parent: true, user: true });
   for (const dialog of ["approval", "trust"]) {

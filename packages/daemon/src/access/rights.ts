@@ -3,8 +3,8 @@ import type { SessionQueries, SessionRecord } from "../projection/session-querie
 import { scopeOf } from "./principal.ts";
 
 /**
- * What principals may do at a terminal while they are not asking for anything. A terminal stays open after the request that opened it: what
- * it shows and what gets into it depends on its principal, whoever or whatever moves it.
+ * The rights of a principal at an open terminal, outside of a request. A terminal stays open after the request that opened it, so
+ * its output and input depend on the current rights of its principal.
  */
 export class Rights {
   readonly #sessions: SessionQueries;
@@ -15,7 +15,7 @@ export class Rights {
     this.#tokens = options.tokens;
   }
 
-  /** The session that acts, where one does: it sees itself and its descendants only. */
+  /** The acting session, if there is one: it sees only itself and its descendants. */
   within(principal: Principal): SessionId | undefined {
     return principal.startsWith("session:") ? (principal.slice("session:".length) as SessionId) : undefined;
   }
@@ -25,7 +25,7 @@ export class Rights {
     return within === undefined || this.#sessions.descendants(within).includes(session);
   }
 
-  /** No agent types where an approval or trust is waited for: a key could give it. */
+  /** No agent types into a session that waits for an approval or for trust, because a key could give it. */
   mayType(principal: Principal, session: SessionId): boolean {
     const scope = scopeOf(principal, this.#tokens);
     if (scope === undefined || !grants(scope, "driver") || !this.maySee(principal, session)) return false;
@@ -33,7 +33,7 @@ export class Rights {
   }
 }
 
-/** A key in it may allow something: a tool call, or a directory. Only people do that. */
+/** True if a key may allow a tool call or a directory, which only people may do. */
 export function waitsForApproval(record: Pick<SessionRecord, "standing" | "status"> | undefined): boolean {
   const what = record?.standing?.attention?.for;
   return record !== undefined && (what === "approval" || what === "trust") && !hasEnded(record.status);

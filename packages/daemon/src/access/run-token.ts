@@ -1,6 +1,6 @@
 /**
- * The token of one run: its text is in the launch file and so in the run's environment, its hash in `runs/<n>/token`. Beside the run
- * and not in the journal, so that a run that is adopted, or whose record is restored, keeps it.
+ * The token of one run. Its text is in the launch file and so in the run's environment, its hash in `runs/<n>/token`. The hash is with the
+ * run and not in the journal, so that an adopted run, or one whose record is restored, keeps it.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import type { SessionId } from "@holdfast/contract";
 import { type Home, runDirectory, writeFileAtomic } from "@holdfast/platform";
 import { hashOf, isTextOf, newSecret } from "./secret.ts";
 
-/** The text; the run's directory exists. */
+/** Returns the text. The run's directory must exist. */
 export function newRunToken(home: Home, run: { session: SessionId; run: number }): string {
   const text = newSecret(run);
   writeFileAtomic(hashFile(home, run), `${hashOf(text)}\n`);

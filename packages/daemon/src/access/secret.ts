@@ -1,6 +1,6 @@
 /**
- * The text of tokens: whose it is, then 256 random bits. Only a hash of it is kept. A plain SHA-256 will do: nobody can guess 256 bits,
- * so there is nothing for a slow hash to slow down. What is presented is compared in constant time with the one hash its first part names.
+ * The text of a token: its holder, then 256 random bits. Only a hash of it is stored. A plain SHA-256 is enough, because 256 bits cannot be
+ * guessed and a slow hash would add nothing. A presented token is compared in constant time with the one hash that its first part names.
  */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { SessionId } from "@holdfast/contract";
@@ -16,7 +16,7 @@ export function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** Whose token this claims to be; undefined when it is none of ours. */
+/** The claimed holder of a token; undefined if it is not one of ours. */
 export function holderOf(text: string): Holder | undefined {
   const match = /^(?:hft_([a-z][a-z2-7]{9})|hfs_([a-z][a-z2-7]{9})-(\d{1,9}))_[A-Za-z0-9_-]{43}$/.exec(text);
   if (!match) return undefined;

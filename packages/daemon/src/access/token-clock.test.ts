@@ -4,7 +4,7 @@ import { tokenClock } from "./token-clock.ts";
 const NOON = Date.parse("2026-01-01T12:00:00Z");
 const HOUR = 3_600_000;
 
-test("a clock that is set back stands where it was for tokens, and goes on from there (mend 8)", () => {
+test("a clock that is set back does not go back for tokens, and continues from there (mend 8)", () => {
   let [wall, steps] = [NOON, 0];
   const clock = tokenClock({ least: 0, wall: () => wall, steps: () => steps });
   expect(clock()).toBe(NOON);
@@ -20,7 +20,7 @@ test("a clock that was set back while no daemon ran does not go before the journ
   expect(clock()).toBeLessThan(NOON + HOUR);
 });
 
-test("a clock that is set forward counts as it is (mend 8)", () => {
+test("a clock that is set forward is followed (mend 8)", () => {
   const clock = tokenClock({ least: 0, wall: () => NOON + HOUR, steps: () => HOUR });
   expect(clock()).toBe(NOON + HOUR);
 });

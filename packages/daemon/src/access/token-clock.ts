@@ -1,6 +1,6 @@
 /**
- * The time by which tokens expire. The time of day, but it never goes back: not when it is set back while the daemon runs, nor before the
- * last thing that the journal has when it starts.
+ * The clock by which tokens expire: the time of day, except that it never goes back. It ignores a clock that is set back while the daemon
+ * runs, and starts no earlier than the journal's last event.
  */
 import { clockSteps } from "@holdfast/platform";
 
@@ -10,9 +10,9 @@ export function tokenClock({ least, wall = Date.now, steps = clockSteps }: Token
 }
 
 interface TokenClockOptions {
-  /** When the journal's last event happened. */
+  /** The time of the journal's last event. */
   least: number;
   wall?: () => number;
-  /** By how much the time of day was set since the process began. */
+  /** The sum of all changes to the time of day since the process began. */
   steps?: () => number;
 }

@@ -6,7 +6,7 @@ import { DAEMON } from "./principal.ts";
 import { RevokedList } from "./revoked-list.ts";
 import { hashOf, newSecret } from "./secret.ts";
 
-/** Making and revoking named tokens. The fact is in the journal before the text is told: a crash in between leaves a token nobody has. */
+/** Creates and revokes named tokens. The event is in the journal before the text is returned: a crash in between leaves a token that nobody has. */
 export class Tokens {
   readonly #journal: Journal;
   readonly #queries: TokenQueries;
@@ -20,7 +20,7 @@ export class Tokens {
     this.#clock = options.clock ?? Date.now;
   }
 
-  /** A restored backup may be older than a revocation; what was revoked stays so. */
+  /** A restored backup may be older than a revocation, which must still hold. */
   begin(): void {
     const revoked = this.#list.read();
     for (const { id, name, revokedAt } of this.#queries.list()) {
@@ -29,7 +29,7 @@ export class Tokens {
     }
   }
 
-  /** Writes down which tokens have expired: a clock that is set back afterwards brings none of them back, and neither does a backup. */
+  /** Records which tokens have expired, so that neither a clock that is set back nor a backup makes one valid again. */
   expire(): void {
     const now = this.#clock();
     for (const { id, name, expiresAt } of this.#queries.expiring()) {
@@ -38,7 +38,7 @@ export class Tokens {
         this.#list.add(id);
         this.#journal.append({ type: "token.expired", actor: DAEMON, session: null, data: { id, name } });
       } catch (error) {
-        // It is refused all the same, and the next look tries again.
+        // The token is refused anyway, and the next look tries again.
         log(`the expiry of the token ${name} is not in the journal: ${describe(error)}`);
       }
     }
@@ -51,7 +51,7 @@ export class Tokens {
   create(request: { scope: Scope; name?: string | undefined; expiresInMs?: number | undefined }, actor: Principal): NewToken {
     const id = newSessionId();
     const name = request.name === undefined ? id : checkName(request.name);
-    // An id is taken too: a token called like another's id would be revoked in its place.
+    // An id is taken too: a token named like another token's id would be revoked in its place.
     if (this.#queries.find(name) || this.#queries.get(name)) {
       throw new HoldfastError("name_taken", `a token named ${JSON.stringify(name)} already exists`, {
         hint: `choose another name, or revoke that one: holdfast token revoke ${name}`,

@@ -64,3 +64,17 @@ export function modelWords(profile: Profile, { model, args }: { model: string | 
   const isChosen = args.some((word) => word === "-m" || word === "--model" || word.startsWith("--model="));
   return isChosen ? [] : [profile.modelFlag, model];
 }
+
+/** Arguments for the model and the permission mode of a role. */
+export function choiceWords(
+  profile: Profile | undefined,
+  { args, model, mode }: { args: readonly string[]; model?: string; mode?: string },
+): string[] {
+  return profile ? [...modelWords(profile, { model, args }), ...modeWords(profile, { mode, args })] : [];
+}
+
+function modeWords({ modeFlag }: Profile, { mode, args }: { mode: string | undefined; args: readonly string[] }): string[] {
+  if (mode === undefined || !modeFlag) return [];
+  const isChosen = args.some((word) => word === modeFlag || word.startsWith(`${modeFlag}=`) || /^--dangerously-/.test(word));
+  return isChosen ? [] : [modeFlag, mode];
+}

@@ -1,8 +1,9 @@
+import { execFileSync } from "node:child_process";
 import { appendFileSync, mkdirSync, mkdtempDisposableSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { ChatFiles } from "./chat-files.ts";
 import { claude } from "./profiles/claude.ts";
 import { codex } from "./profiles/codex.ts";
@@ -223,30 +224,46 @@ test("Qwen's own record yields each turn and its outcome, and an answer only if 
   const of = { conversation, cwd: home.path, env: { HOME: home.path } };
   using files = ChatFiles.open(qwen.transcript as Transcript, of, () => {});
   const read = () => files?.read(of, since).written.map(({ at: _, known: __, ...what }) => what);
+  const known = () => files?.read(of, since).known?.turn ?? null;
   write(says("s", "<system-reminder>", "system"), says("a", "one"), notes("api_response"));
   write(answers([{ text: "hm", thought: true }, { functionCall: { id: "call_1", name: "run_shell_command" } }], { usageMetadata }));
   write({ type: "tool_result", message: { role: "user", parts: [{ functionResponse: { id: "call_1" } }] } });
   write(notes("api_response", others), notes("api_error", { ...others, error_message: "of a child" }));
   write({ ...says("m", "and that"), subtype: "mid_turn_user_message" });
-  write(notes("api_error", { error_message: "503 once" }), notes("api_response"), answers([{ text: "done" }]));
   expect(read()).toEqual([
     { turn: "a", prompt: "one" },
     { turn: "a", reply: null },
     { turn: "a", prompt: "and that" },
-    { turn: "a", failure: "503 once" },
-    { turn: "a", reply: "done" },
   ]);
+  expect(known()).toBe("working");
+  write(notes("api_error", { error_message: "503 once" }));
+  expect(read()).toEqual([{ turn: "a", failure: "503 once" }]);
+  expect(known()).toBeNull();
+  write(notes("api_response"), answers([{ text: "done" }], { usageMetadata }));
+  expect(read()).toEqual([
+    { turn: "a", reply: "done" },
+    { turn: "a", over: true },
+  ]);
+  expect(known()).toBe("idle");
   // Esc during an answer: Qwen writes the partial answer, but no api_response of its own.
   write(says("b", "two"), notes("api_response", others), answers([{ text: "half" }]));
   write(says("c", "three"), notes("api_error", { error_message: "400 Bad request (scripted)", status_code: 400 }));
+  write(says("d", "four"));
   expect(read()).toEqual([
-    { turn: "a", over: true },
     { turn: "b", prompt: "two" },
     { turn: "b", reply: null },
-    { turn: "b", over: true },
+    { turn: "b", interrupted: true },
     { turn: "c", prompt: "three" },
     { turn: "c", failure: "400 Bad request (scripted)" },
+    { turn: "c", failure: "400 Bad request (scripted)" },
+    { turn: "c", over: true },
+    { turn: "d", prompt: "four" },
   ]);
+  // Esc at a permission prompt.
+  write(answers([{ functionCall: { id: "call_2" } }], { usageMetadata }));
+  expect(known()).toBe("working");
+  write(notes("tool_call", { status: "cancelled" }));
+  expect(known()).toBeNull();
 });
 
 test("opencode's database yields each turn and its outcome, each message once it is complete, and no subagents (truth 12)", () => {
@@ -332,4 +349,61 @@ test("opencode's database yields each turn and its outcome, each message once it
   ]);
   expect(lastReplyIn(transcript, of)).toMatchObject({ text: "both" });
   expect(turnsIn(transcript, of)).toBeNull();
+  // Esc at a permission prompt leaves no error of the answer.
+  message("msg_e", user);
+  part("msg_e", { type: "text", text: "six" });
+  part("msg_f", {
+    type: "tool",
+    state: { status: "error", error: "The user rejected permission to use this specific tool call." },
+  });
+  message("msg_f", answer("msg_e", complete({ finish: "tool-calls" })));
+  expect(read()).toMatchObject({ written: [{ prompt: "six" }, { turn: "msg_e", interrupted: true }], known: { turn: "idle" } });
+});
+
+test("opencode's database is read within limits: long entries, damaged ones and pipes neither block nor fill the daemon (truth 12)", () => {
+  using home = mkdtempDisposableSync(join(tmpdir(), "hf-chat-"));
+  const data = join(home.path, ".local/share/opencode");
+  mkdirSync(data, { recursive: true });
+  const of = { conversation: "ses_1", cwd: home.path, env: { HOME: home.path } };
+  const { store } = opencode.transcript as Transcript;
+  const texts = () => store?.read(of, "").entries.map((entry) => (entry as unknown as { text: string }).text.slice(0, 5));
+  execFileSync("mkfifo", [join(data, "opencode.db")]);
+  expect(texts()).toEqual([]);
+  expect(opencode.transcript?.path(of)).toBeUndefined();
+  rmSync(join(data, "opencode.db"));
+  using db = new DatabaseSync(join(data, "opencode.db"));
+  db.exec("CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, data TEXT)");
+  db.exec("CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, data TEXT)");
+  const add = (id: string, text: string, more: object = {}) => {
+    const message = { role: "user", time: { created: Date.parse(since) }, ...more };
+    db.prepare("INSERT INTO message VALUES (?, 'ses_1', ?)").run(`msg_${id}`, JSON.stringify(message));
+    db.prepare("INSERT INTO part VALUES (?, ?, 'ses_1', ?)").run(`prt_${id}`, `msg_${id}`, JSON.stringify({ type: "text", text }));
+  };
+  const long = "x".repeat(5 << 20);
+  for (const id of ["1", "2"]) add(id, `${id} is ${long}`);
+  add("3", "3 has a file", { summary: { diffs: [{ before: long.repeat(2) }] } });
+  db.exec("INSERT INTO message VALUES ('msg_4', 'ses_1', '{half')");
+  add("5", "5 is last");
+  expect(texts()).toEqual(["2 is ", "5 is "]);
+});
+
+test("reading opencode's database is not taken for a change of it (truth 12)", async () => {
+  using home = mkdtempDisposableSync(join(tmpdir(), "hf-chat-"));
+  const data = join(home.path, ".local/share/opencode");
+  mkdirSync(data, { recursive: true });
+  using db = new DatabaseSync(join(data, "opencode.db"));
+  db.exec("PRAGMA journal_mode = WAL; CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, data TEXT)");
+  db.exec("CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, data TEXT)");
+  const of = { conversation: "ses_1", cwd: home.path, env: { HOME: home.path } };
+  let changes = 0;
+  using files = ChatFiles.open(opencode.transcript as Transcript, of, () => {
+    changes++;
+    files?.read(of, since);
+  });
+  files?.read(of, since);
+  for (let i = 1; i <= 10; i++) {
+    db.prepare("INSERT INTO message VALUES (?, 'ses_1', '{}')").run(`msg_${i}`);
+    await vi.waitFor(() => expect(changes).toBeGreaterThanOrEqual(i), { timeout: 10_000, interval: 100 });
+  }
+  expect(changes).toBe(10);
 });

@@ -9,7 +9,7 @@ import { dirname } from "node:path";
 import type { Turn } from "@holdfast/contract";
 import { describe, log } from "@holdfast/platform";
 import { textAt } from "./hooks/hook-rules.ts";
-import { type Ending, filesOf, type Outcome, parsed, type Transcript, type Whose } from "./transcript.ts";
+import { type Ending, entryIn, filesOf, type Outcome, type Transcript, understood, type Whose } from "./transcript.ts";
 import type { Memory } from "./usage-source.ts";
 
 /** `turn`: the turn's own id, or that of its first prompt. `over`: nothing follows. `known`: the agent's state at that time. */
@@ -38,6 +38,8 @@ export class ChatFiles implements Disposable {
   /** For a store: the id to read after, and the ids after it that were read. */
   #after = "";
   readonly #read = new Set<string>();
+  /** For a store: its last reading, and what it was like before. */
+  #lastRead: { of: Whose; stamp: string } | undefined;
   readonly #memory: Memory = {};
   readonly #told = new Set<string>();
   #known: Known | null = null;
@@ -74,12 +76,13 @@ export class ChatFiles implements Disposable {
     const written: Written[] = [];
     for (const entry of this.#entries(of)) {
       const at = textAt(entry, "timestamp") ?? since;
-      const outcome = this.#transcript.outcome?.(entry, this.#memory);
+      const outcome = understood(() => this.#transcript.outcome?.(entry, this.#memory));
       const concerned = outcome ? this.#concerned(outcome) : [];
-      this.#learn(this.#transcript.owes?.(entry), { at, since });
+      const owes = understood(() => this.#transcript.owes?.(entry));
+      this.#learn(owes, { at, since });
       const note = (turn: string, at: string, what: What) => written.push({ turn, at, known: this.#known, ...what });
       for (const [turn, what] of concerned) note(turn, at, what);
-      const prompt = this.#transcript.prompt?.(entry);
+      const prompt = understood(() => this.#transcript.prompt?.(entry));
       if (prompt) this.#hasPrompts = true;
       if (!prompt || this.#told.has(prompt.id) || prompt.at === null || prompt.at < since) continue;
       this.#told.add(prompt.id);
@@ -98,9 +101,10 @@ export class ChatFiles implements Disposable {
     this.#watcher.close();
   }
 
-  #learn(owes: string | false | undefined, { at, since }: { at: string; since: string }): void {
+  #learn(owes: string | false | null | undefined, { at, since }: { at: string; since: string }): void {
     if (owes === undefined) return;
-    if (owes !== false) this.#known = owes >= since ? { turn: "working", at: owes } : null;
+    if (owes === null) this.#known = null;
+    else if (owes !== false) this.#known = owes >= since ? { turn: "working", at: owes } : null;
     else if (!this.#transcript.named || at < since) this.#known = null;
     // With another open turn the agent is not idle.
     else if (this.#open.length === 0) this.#known = { turn: "idle", at };
@@ -117,14 +121,19 @@ export class ChatFiles implements Disposable {
     return this.#open.splice(0, at + 1).flatMap((each) => over.map((one): [string, What] => [each, one]));
   }
 
-  #entries(of: Whose): unknown[] {
+  /** One file at a time is in memory. */
+  *#entries(of: Whose): Generator<unknown> {
     const { store } = this.#transcript;
-    if (!store) return filesOf(this.#transcript, of).flatMap((file) => this.#linesOf(file).map(parsed));
+    if (!store) {
+      for (const file of filesOf(this.#transcript, of)) for (const line of this.#linesOf(file)) yield entryIn(line);
+      return;
+    }
+    this.#lastRead = { of, stamp: store.stamp(of) };
     const { entries, after } = store.read(of, this.#after);
     const fresh = entries.filter(({ id }) => !this.#read.has(id));
     for (const { id } of fresh) this.#read.add(id);
     this.#after = after;
-    return fresh;
+    yield* fresh;
   }
 
   /** Another conversation may be in another directory: some agents have one per day. */
@@ -141,10 +150,15 @@ export class ChatFiles implements Disposable {
     const watcher = watch(directory, { persistent: false }, () => {
       this.#notice ??= setTimeout(() => {
         this.#notice = undefined;
-        this.#onChange();
+        if (this.#isNew()) this.#onChange();
       }, TOGETHER_MS);
     });
     return watcher.on("error", (error) => log(`cannot watch the files of a conversation: ${describe(error)}`));
+  }
+
+  #isNew(): boolean {
+    const { store } = this.#transcript;
+    return !store || !this.#lastRead || store.stamp(this.#lastRead.of) !== this.#lastRead.stamp;
   }
 
   /** Complete lines only: the last may be half written. */
@@ -164,7 +178,9 @@ export class ChatFiles implements Disposable {
       const bytes = Buffer.allocUnsafe(size - from);
       const read = bytes.subarray(0, readSync(file, bytes, 0, bytes.length, from));
       const whole = read.lastIndexOf(10) + 1;
-      this.#offsets.set(path, from + whole);
+      // A line that is too long is skipped, or every change would read it again.
+      const isTooLong = whole === 0 && read.length === READ_BYTES;
+      this.#offsets.set(path, from + (isTooLong ? read.length : whole));
       return read.toString("utf8", 0, whole).split("\n");
     } finally {
       closeSync(file);

@@ -1,4 +1,6 @@
-import { mkdirSync, mkdtempDisposableSync, openSync, utimesSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { appendFileSync, existsSync, mkdirSync, mkdtempDisposableSync, openSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
@@ -6,7 +8,7 @@ import { findConversation, type Running } from "./find-conversation.ts";
 import { Profiles } from "./profiles/index.ts";
 import { conversationInLog } from "./profiles/opencode-log.ts";
 
-const [A, B] = ["aaaaaaaa-1111-2222-3333-444444444444", "bbbbbbbb-1111-2222-3333-444444444444"] as const;
+const [A, B, C] = ["aaaaaaaa", "bbbbbbbb", "eeeeeeee"].map((id) => `${id}-1111-2222-3333-444444444444`) as [string, string, string];
 const profiles = new Profiles();
 
 /** A user's home with an agent in `/work`, running for an hour as pid 7 with a child of pid 8. */
@@ -92,7 +94,7 @@ test("a conversation that Gemini CLI begins at /clear is its own, and one that a
     write(`.gemini/tmp/x/chats/session-2026-01-01T00-00-${sessionId.slice(0, 8)}.jsonl`, `${JSON.stringify({ sessionId, startTime })}\n`);
   const typed = (...all: [sessionId: string, message: string, timestamp: string][]) =>
     write(".gemini/tmp/x/logs.json", JSON.stringify(all.map(([sessionId, message, timestamp]) => ({ sessionId, message, timestamp }))));
-  const own = { known: A as string, conversations: [A as string] };
+  const own = { known: A, conversations: [A] };
   const next = "cccccccc-1111-2222-3333-444444444444";
   write(".gemini/tmp/x/.project_root", "/work");
   chat(A, later(1));
@@ -105,7 +107,7 @@ test("a conversation that Gemini CLI begins at /clear is its own, and one that a
   expect(find("gemini", own)).toBeNull();
   taken.clear();
   // After /clear the log still has the id of the start.
-  const cleared = { known: B as string, conversations: [A as string, B as string] };
+  const cleared = { known: B, conversations: [A, B] };
   expect(find("gemini", cleared)).toBeNull();
   chat(next, later(30));
   expect(find("gemini", cleared)).toBeNull();
@@ -113,14 +115,61 @@ test("a conversation that Gemini CLI begins at /clear is its own, and one that a
   expect(find("gemini", cleared)).toBe(next);
 });
 
-test("the conversation of Codex is found by its open file", () => {
+const rollout = (id: string) => `.codex/sessions/2026/01/01/rollout-2026-01-01T00-00-00-${id}.jsonl`;
+
+test("the conversation of Codex is the open file that it wrote last, not that of a Codex started by a tool (truth 12)", async () => {
   const { place, write, find } = machine();
   using _ = place;
+  const [first, second, tools] = [write(rollout(A), ""), write(rollout(B), ""), write(rollout(C), "")];
+  await using codex = await program(place.path, { opens: [first, second] });
+  await using tool = await program(place.path, { opens: [tools] });
+  const pids = [process.pid, codex.pid, tool.pid];
   expect(find("codex", { pids: [process.pid] })).toBeNull();
-  openSync(write(`sessions/rollout-2026-01-01T00-00-00-${A}.jsonl`, ""), "r");
-  openSync(write(`sessions/rollout-2026-01-02T00-00-00-${B}.jsonl`, ""), "r");
-  expect(find("codex", { pids: [process.pid] })).toBe(B);
+  expect(find("codex", { pids })).toBe(B);
+  utimesSync(tools, new Date(), new Date());
+  // Codex went back to its first conversation.
+  utimesSync(first, new Date(), new Date());
+  expect(find("codex", { pids })).toBe(A);
 });
+
+test("a server that several Codexes share does not tell which conversation is whose, unless their directories do (truth 12)", async () => {
+  const { place, write, find } = machine();
+  using _ = place;
+  const meta = (cwd: string) => `${JSON.stringify({ type: "session_meta", payload: { cwd, source: "cli" } })}\n`;
+  const [here, there] = [join(place.path, 'he"re'), join(place.path, "there")];
+  const files = [write(rollout(A), meta(here)), write(rollout(B), meta(there)), write(rollout(C), meta(here), { before: true })];
+  await using server = await program(place.path, { opens: files, args: ["app-server"] });
+  await using one = await program(place.path, { cwd: here });
+  const running = { pids: [one.pid, server.pid], cwd: here };
+  // The file may be that of a Codex that has ended.
+  expect(find("codex", running)).toBeNull();
+  for (const file of files.slice(0, 2)) utimesSync(file, new Date(Date.now() + 60_000), new Date(Date.now() + 60_000));
+  expect(find("codex", running)).toBe(A);
+  expect(find("codex", { ...running, env: { HOME: "/elsewhere" } })).toBeNull();
+  {
+    await using two = await program(place.path, { cwd: there });
+    expect([find("codex", running), find("codex", { pids: [two.pid], cwd: there })]).toEqual([A, B]);
+  }
+  await using two = await program(place.path, { cwd: here });
+  expect([find("codex", running), find("codex", { pids: [two.pid], cwd: here })]).toEqual([null, null]);
+});
+
+/** A process named codex that has files open. */
+async function program(directory: string, { opens = [], args = [], cwd = "/" }: { opens?: string[]; args?: string[]; cwd?: string }) {
+  const codex = join(directory, "codex");
+  if (!existsSync(codex)) symlinkSync("/bin/sh", codex);
+  mkdirSync(cwd, { recursive: true });
+  const redirections = opens.map((_, i) => `${i + 3}<"$${i + 1}"`).join(" ");
+  const child = spawn(codex, ["-c", `exec ${redirections}; echo; read line`, args[0] ?? "codex", ...opens], { cwd });
+  await once(child.stdout, "data");
+  return {
+    pid: child.pid ?? 0,
+    [Symbol.asyncDispose]: async () => {
+      child.stdin.end();
+      await once(child, "exit");
+    },
+  };
+}
 
 test("the open file of a Codex subagent is not its conversation (truth 12)", () => {
   const { place, write, find } = machine();
@@ -151,10 +200,50 @@ test("opencode's log yields the last conversation of a process, without its suba
     line(7, "bbbb", "loop session.id=ses_child step=0"),
     line(8, "aaaa", "loop session.id=ses_old step=1"),
   ];
-  const found = (lines: string[], cwd = "/work") => conversationInLog(lines.join("\n"), { since: START, cwd });
+  const found = (lines: string[], cwd = "/work") => conversationInLog(lines, { since: START, cwd, others: () => [] });
   expect(found(log)).toBe("ses_one");
   expect(found(log, "/wor")).toBeUndefined();
-  expect(found([...log, line(9, "cccc", '"creating instance" directory=/work')])).toBeUndefined();
-  expect(found([...log, line(9, "cccc", '"creating instance" directory="/work"')])).toBeUndefined();
   expect(found([...log, line(9, "cccc", '"creating instance" directory=/other')])).toBe("ses_one");
+});
+
+test.each(["../../etc/x", "*", "--resume", "a b"])("an agent's own file cannot make %j the conversation", (id) => {
+  const { place, write, find } = machine();
+  using _ = place;
+  write(".claude/sessions/7.json", JSON.stringify({ sessionId: id }));
+  expect(find("claude")).toBeNull();
+  write(".qwen/projects/-work/chats/x.runtime.json", JSON.stringify({ pid: 7, session_id: id, started_at: 1 }));
+  expect(find("qwen")).toBeNull();
+});
+
+test("of several opencodes in a directory each has the start that was logged before the next one ran (truth 12)", () => {
+  const log = [
+    line(3, "aaaa", '"creating instance" directory=/work'),
+    line(20, "bbbb", '"creating instance" directory="/work"'),
+    line(30, "aaaa", "loop session.id=ses_one step=0"),
+    line(31, "bbbb", "loop session.id=ses_two step=0"),
+  ];
+  const found = (since: number, others: number[]) =>
+    conversationInLog(log, { since: START + since * 1000, cwd: "/work", others: () => others.map((at) => START + at * 1000) });
+  expect([found(0, [15]), found(15, [0])]).toEqual(["ses_one", "ses_two"]);
+  // One of the starts may be that of a process that has ended.
+  expect(found(0, [])).toBeUndefined();
+  expect([found(0, [2]), found(2, [0])]).toEqual([undefined, undefined]);
+  expect(found(0, [-10, 15])).toBeUndefined();
+});
+
+test("opencode's log is read on from where the last reading ended, and anew when it was replaced (truth 12)", () => {
+  const { place, find } = machine();
+  using _ = place;
+  const path = join(place.path, ".local/share/opencode/log/opencode.log");
+  mkdirSync(dirname(path), { recursive: true });
+  const running = { since: START, cwd: "/work" };
+  expect(find("opencode", running)).toBeNull();
+  writeFileSync(path, `${line(3, "aaaa", '"creating instance" directory=/work')}\n${line(4, "aaaa", "loop session.id=ses_o")}`);
+  expect(find("opencode", running)).toBeNull();
+  appendFileSync(path, `ne step=0\n`);
+  expect(find("opencode", running)).toBe("ses_one");
+  appendFileSync(path, `${line(5, "aaaa", "loop session.id=ses_two step=0")}\n`);
+  expect(find("opencode", running)).toBe("ses_two");
+  writeFileSync(path, "");
+  expect(find("opencode", running)).toBeNull();
 });

@@ -3,9 +3,11 @@
  * doubt, because the conversation found will be continued.
  */
 import { statSync } from "node:fs";
+import { CONVERSATION_ID } from "@holdfast/contract";
 import { readJsonFile } from "@holdfast/platform";
 import { textAt } from "./hooks/hook-rules.ts";
 import type { Profile } from "./profile.ts";
+import { LARGEST_STATE } from "./status/state-file.ts";
 
 export interface Running {
   /** The process and its descendants, nearest first. */
@@ -26,7 +28,9 @@ export interface Running {
 const CLOCK_MS = 1000;
 
 export function findConversation(profile: Profile, running: Running): string | null {
-  return inStateFile(profile, running) ?? profile.conversation?.find?.(running) ?? null;
+  const found = inStateFile(profile, running) ?? profile.conversation?.find?.(running) ?? null;
+  // The files are the agent's, so the id may be any text.
+  return found !== null && CONVERSATION_ID.test(found) ? found : null;
 }
 
 /** True if conversations of this agent can be found at all. */
@@ -43,5 +47,5 @@ function inStateFile({ stateFile }: Profile, running: Running): string | undefin
   if (stateFile?.conversation === undefined) return undefined;
   const { conversation } = stateFile;
   const files = running.pids.map((pid) => stateFile.path({ pid, env: running.env })).filter((file) => isOf(running, file));
-  return files.map((file) => textAt(readJsonFile(file), conversation)).find((id) => id !== undefined);
+  return files.map((file) => textAt(readJsonFile(file, LARGEST_STATE), conversation)).find((id) => id !== undefined);
 }

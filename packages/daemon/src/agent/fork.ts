@@ -2,9 +2,8 @@
  * How an agent continues a copy of a conversation. Some agents copy it themselves at a start with certain arguments. For others Holdfast makes the
  * copy beforehand, in the agent's own store and under a new id. Existing data is only read.
  */
-import { readFileSync } from "node:fs";
 import { HoldfastError } from "@holdfast/contract";
-import { isMissing } from "@holdfast/platform";
+import { isMissing, readOrdinaryFile } from "@holdfast/platform";
 
 export type Fork =
   /** Arguments for the agent: it copies `{from}`, to `{id}` if it takes one, and continues in `{directory}`. */
@@ -52,9 +51,12 @@ export function oneTranscript(found: readonly string[], { agent, id, where }: { 
   });
 }
 
+/** Bytes of a conversation that can be copied: the copy is made in memory. */
+const LONGEST = 256 << 20;
+
 function readTranscript(file: string): string {
   try {
-    return readFileSync(file, "utf8");
+    return readOrdinaryFile(file, LONGEST);
   } catch (cause) {
     throw new HoldfastError("conversation_unknown", `the conversation's file ${file} ${isMissing(cause) ? "is gone" : "cannot be read"}`, {
       hint: "nothing was started",

@@ -10,6 +10,12 @@ export function atAGlance(text: string): string {
   return line.length > GLANCE ? `${withoutHalf(line.slice(0, GLANCE - 1))}…` : withoutHalf(line);
 }
 
+/** The first line of a prompt, at a glance. */
+export function firstLineOf(prompt: string): string {
+  const [first = ""] = prompt.trim().split("\n");
+  return atAGlance(first);
+}
+
 function withoutHalf(text: string): string {
   return /[\ud800-\udbff]$/.test(text) ? text.slice(0, -1) : text;
 }

@@ -84,20 +84,24 @@ test("a model agent has Holdfast's server unless its tools exclude it, a command
   ]);
 });
 
-test("a model agent has the tools that its settings and its role allow, including commands", () => {
+test("an agent that enforces tools has those that its settings and its role allow, including commands", () => {
   const agents = { small: { model: { endpoint: "http://x/v1", tools: ["read_file", "mcp__holdfast"] } } };
   const own = (builtIn: (name: string) => Profile | undefined) => userProfiles(agents, { file: "config.toml", builtIn });
   const profiles = new Profiles(own, ownServer(["holdfast"], undefined));
-  const means = (agent: string, tools: string[] | null) => {
-    const { uses, runsCommands } = meansOf(profiles.find(agent), { isChat: true, directory: tmpdir(), tools });
+  const means = (agent: string, tools: string[] | null, denied: string[] = []) => {
+    const rule = { allowed: tools, denied };
+    const { uses, runsCommands } = meansOf(profiles.find(agent), { isChat: true, directory: tmpdir(), rule });
     return [uses("list_peers"), uses("send_message"), runsCommands];
   };
   expect(means("model", null)).toEqual([true, true, true]);
   expect(means("model", ["read_file"])).toEqual([false, false, false]);
   expect(means("model", ["run_command", "mcp__holdfast__send_message"])).toEqual([false, true, true]);
   expect(means("small", ["*"])).toEqual([true, true, false]);
+  expect(means("model", null, ["mcp__holdfast__list_peers", "Bash", "run_command"])).toEqual([false, true, false]);
+  expect(means("claude", ["Read"])).toEqual([false, false, false]);
+  expect(means("claude", ["Bash", "mcp__holdfast"])).toEqual([true, true, true]);
   // Other agents are not restricted.
-  expect(means("claude", ["Read"])).toEqual([true, true, true]);
+  expect(means("codex", ["Read"])).toEqual([true, true, true]);
 });
 
 test("an agent that takes no servers gets none", () => {

@@ -2,6 +2,7 @@
 import { isNamed, serverPrefix } from "@holdfast/contract/tool-names";
 import { hasOwnServer, OWN_SERVER } from "./mcp.ts";
 import type { Profile } from "./profile.ts";
+import { enforcesTools, permits, type ToolRule } from "./tool-limits.ts";
 
 export interface Means {
   /** True if it has that tool of Holdfast's server. */
@@ -9,17 +10,18 @@ export interface Means {
   runsCommands: boolean;
 }
 
-/** The built-in agent's own tool for commands. */
-const RUN_COMMAND = "run_command";
+/** Names of the tool that runs commands: the built-in agent's, and Claude Code's, which most personas use. */
+const RUN_COMMAND = ["run_command", "Bash"];
 
-/** `tools`: the tools that its role allows. Only Holdfast's own model agent is restricted to them. */
+/** `rule`: the tools of its role, if it has one. */
 export function meansOf(
   profile: Profile | undefined,
-  { tools, ...where }: { isChat: boolean; directory: string; tools: readonly string[] | null },
+  { rule, ...where }: { isChat: boolean; directory: string; rule: ToolRule | undefined },
 ): Means {
   const has = hasOwnServer(profile, where);
   const model = where.isChat && profile?.ours && "model" in profile.ours ? profile.ours.model : null;
-  const choices = model === null ? [] : [model.tools, tools].filter((names) => names !== null);
-  const isChosen = (tool: string) => choices.every((names) => names.some((name) => isNamed(tool, name)));
-  return { uses: (tool) => has && isChosen(`${serverPrefix(OWN_SERVER)}${tool}`), runsCommands: isChosen(RUN_COMMAND) };
+  const held = rule && enforcesTools(profile, { ...where, args: [] }) ? rule : undefined;
+  const isChosen = (tool: string) =>
+    (model?.tools?.some((name) => isNamed(tool, name)) ?? true) && (held === undefined || permits(held, tool));
+  return { uses: (tool) => has && isChosen(`${serverPrefix(OWN_SERVER)}${tool}`), runsCommands: RUN_COMMAND.some(isChosen) };
 }

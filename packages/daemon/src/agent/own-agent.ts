@@ -25,6 +25,7 @@ import { meansServer } from "@holdfast/contract/tool-names";
 import { writeFileAtomic } from "@holdfast/platform";
 import type { Command } from "./profile.ts";
 import type { TableReader } from "./table-reader.ts";
+import type { ToolRule } from "./tool-limits.ts";
 
 export type OwnAgent = { exec: ExecOrder } | { model: ModelOrder };
 
@@ -150,6 +151,7 @@ export const USUAL_MODEL: ModelOrder = {
   keyHeader: null,
   tools: null,
   roleTools: null,
+  roleDenied: [],
   maxSteps: USUAL_STEPS,
   mode: "ask",
   context: USUAL_CONTEXT,
@@ -167,16 +169,17 @@ export function takesServer(own: OwnAgent, server: string): boolean {
   return "exec" in own ? own.exec.command.some((word) => word.includes(SERVERS_WORD)) : meansServer(own.model.tools, server);
 }
 
-/** The request's model, which replaces the configured one, and its choice among the configured tools. */
+/** The request's model, which replaces the configured one, and the role's choice among the configured tools. */
 export interface AskedOfModel {
   model: string | null;
-  tools: readonly string[] | null;
+  rule: ToolRule | undefined;
 }
 
 /** Writes the order into the run's directory and returns its path. */
-export function writeOrder(own: OwnAgent, { directory, asked: { model, tools } }: { directory: string; asked: AskedOfModel }): string {
+export function writeOrder(own: OwnAgent, { directory, asked: { model, rule } }: { directory: string; asked: AskedOfModel }): string {
   const path = join(directory, "order.json");
-  const order = "exec" in own ? own.exec : { ...own.model, model: model ?? own.model.model, roleTools: tools };
+  const role = { roleTools: rule?.allowed ?? null, roleDenied: rule?.denied ?? [] };
+  const order = "exec" in own ? own.exec : { ...own.model, model: model ?? own.model.model, ...role };
   writeFileAtomic(path, `${JSON.stringify(order, null, 2)}\n`);
   return path;
 }
@@ -226,6 +229,7 @@ function modelOf(read: TableReader, value: unknown): ModelOrder {
     keyHeader: text("key_header"),
     tools,
     roleTools: null,
+    roleDenied: [],
     maxSteps: read.count(table.max_steps, "max_steps", 1) ?? USUAL_STEPS,
     mode: read.oneOf(table.mode, "mode", MODEL_MODES) ?? "ask",
     context: contextOf(read, table.context),

@@ -18,6 +18,7 @@ import type { OwnAgent } from "./own-agent.ts";
 import type { PromptArguments } from "./prompt-arguments.ts";
 import type { ScreenRule } from "./status/screen-rules.ts";
 import type { StateFile } from "./status/state-file.ts";
+import type { ToolLimits } from "./tool-limits.ts";
 import type { Transcript } from "./transcript.ts";
 import type { UsageSource } from "./usage-source.ts";
 
@@ -66,6 +67,8 @@ export interface Profile {
   version?: readonly string[];
   /** The flag that selects a model. */
   modelFlag?: string;
+  /** The flag that selects a permission mode. */
+  modeFlag?: string;
   /** Settings for a start without a person attached, from the agent's own table. */
   background?: Background;
   /** Arguments for a first prompt. Without them the agent takes none; messages can be sent once it runs. */
@@ -113,6 +116,8 @@ export interface Profile {
   mcp?(place: McpPlace): McpGiven;
   /** For an agent that reads Holdfast's files only in some directories: true if it does below this one. */
   takesServersBelow?(directory: string): boolean;
+  /** How the agent is held to the tools of a role. Only with a test on the real program that excluded tools do not reach the model. */
+  tools?: ToolLimits;
   /** The MCP servers of config.toml and Holdfast's own. */
   servers?: readonly McpServer[];
   /** The budget of config.toml for each of its sessions. */

@@ -1,5 +1,5 @@
 /** An agent's own record of a conversation, read for its prompts and replies where its hooks do not report them. */
-import { closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import type { Memory } from "./usage-source.ts";
 
 /** The conversation of a transcript, and where to look for it. */
@@ -28,8 +28,11 @@ export interface Transcript {
   outcome?(entry: unknown, memory: Memory): Outcome | undefined;
   /** Each outcome names its turn and says if it is the last. A prompt alone ends no turn: it may join the running one. */
   named?: true;
-  /** The time since when the model owes an answer, or false if it owes none; undefined if the entry does not tell. */
-  owes?(entry: unknown): string | false | undefined;
+  /**
+   * The time since when the model owes an answer, false if it owes none, null if only the screen shows what follows; undefined if the entry does not
+   * tell.
+   */
+  owes?(entry: unknown): string | false | null | undefined;
 }
 
 /** `reply`: null if the turn continues or ended without a reply. */
@@ -42,6 +45,8 @@ export type Outcome = Ending & { turn?: string; ends?: boolean };
 export interface Store {
   /** The complete entries after `after`, oldest first, and the id to read from next: every incomplete entry comes after it. */
   read(of: Whose, after: string): { entries: readonly StoredEntry[]; after: string };
+  /** Changes with each write, and not by reading, which the kernel reports as a change too. */
+  stamp(of: Whose): string;
 }
 
 export interface StoredEntry {
@@ -64,17 +69,28 @@ const READ_BYTES = 8 << 20;
 
 export function lastReplyIn(transcript: Transcript, of: Whose): { text: string; at: string | null } | undefined {
   for (const entry of lastEntries(transcript, of)) {
-    const reply = transcript.reply(entry);
+    const reply = understood(() => transcript.reply(entry));
     if (reply && reply.text.trim() !== "") return reply;
   }
   return undefined;
+}
+
+/** The prompts since a time that were given into a running turn. */
+export function joinedPrompts(transcript: Transcript, of: Whose, since: string): string[] {
+  const joined: string[] = [];
+  for (const entry of transcript.prompt ? lastEntries(transcript, of) : []) {
+    const { joins = false, text = "", at = null } = transcript.prompt?.(entry) ?? {};
+    if (at !== null && at < since) break;
+    if (joins) joined.push(text);
+  }
+  return joined;
 }
 
 /** Newest first. */
 function* lastEntries(transcript: Transcript, of: Whose): Generator<unknown> {
   if (transcript.store) return yield* transcript.store.read(of, "").entries.toReversed();
   const path = transcript.path(of);
-  for (const line of path === undefined ? [] : endOf(path).split("\n").reverse()) yield parsed(line);
+  for (const line of path === undefined ? [] : endOf(path).split("\n").reverse()) yield entryIn(line);
 }
 
 /**
@@ -87,13 +103,41 @@ export function turnsIn(transcript: Transcript | undefined, of: Whose, since?: s
   if (files.length === 0) return transcript.elsewhere ? null : 0;
   if (!transcript.prompt || transcript.uncounted || bytesOf(files) > READ_BYTES) return null;
   const lines = files.flatMap((file) => endOf(file).split("\n"));
-  const prompts = lines.flatMap((line) => transcript.prompt?.(parsed(line)) ?? []);
+  const prompts = lines.flatMap((line) => understood(() => transcript.prompt?.(entryIn(line))) ?? []);
   return new Set(prompts.flatMap(({ id, at }) => (since === undefined || at === null || at >= since ? [id] : []))).size;
 }
 
+/** Each reading opens all files. No conversation is continued more often. */
+const MOST_FILES = 1000;
+
 export function filesOf(transcript: Transcript, of: Whose): readonly string[] {
   if (transcript.store) return [];
-  return transcript.files?.(of) ?? [transcript.path(of)].filter((path) => path !== undefined);
+  return transcript.files?.(of).slice(0, MOST_FILES) ?? [transcript.path(of)].filter((path) => path !== undefined);
+}
+
+/**
+ * Remembers where a file was found, because a search goes through a folder for each project, and each change of a file asks again. `key`: the store
+ * and the conversation.
+ */
+export class FoundFiles {
+  readonly #known = new Map<string, string>();
+
+  find(key: string, search: () => string | undefined): string | undefined {
+    const known = this.#known.get(key);
+    if (known !== undefined && existsSync(known)) return known;
+    const found = search();
+    if (found !== undefined) this.#known.set(key, found);
+    return found;
+  }
+}
+
+/** The names in a directory of an agent; none if it cannot be read. */
+export function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
 }
 
 /** Total size, which shows whether more was written. */
@@ -118,6 +162,30 @@ export function endOf(path: string): string {
   } finally {
     closeSync(file);
   }
+}
+
+/** Undefined for an entry that its reader does not understand: the agent may have written anything, and later entries still count. */
+export function understood<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+/** The entry of a line, with a valid time or none: times are compared as text. */
+export function entryIn(line: string): unknown {
+  const entry = parsed(line);
+  if (typeof entry !== "object" || entry === null || !("timestamp" in entry)) return entry;
+  return { ...entry, timestamp: timeIn(entry.timestamp) };
+}
+
+const YEAR_10000 = Date.UTC(10_000);
+
+/** The time of a text, or of milliseconds since 1970; null if it is none. */
+export function timeIn(value: unknown): string | null {
+  const time = typeof value === "string" ? Date.parse(value) : typeof value === "number" ? value : Number.NaN;
+  return time >= 0 && time < YEAR_10000 ? new Date(time).toISOString() : null;
 }
 
 /** Skips a line that is not JSON: the first may be cut, and the last half written. */

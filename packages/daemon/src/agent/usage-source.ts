@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
-import { parsed } from "./transcript.ts";
+import { entryIn, understood } from "./transcript.ts";
 
 /** One model call. Null: the agent does not report it. */
 export interface Call {
@@ -50,6 +50,9 @@ export interface Memory {
   total?: number;
   /** For agents that mark an answer as complete in another line. */
   answered?: boolean;
+  /** For agents whose answers do not name their prompt: the prompt without a final answer, and why its last call failed. */
+  asked?: string | undefined;
+  failed?: string | undefined;
 }
 
 /** Bytes read at once: a few milliseconds of parsing that block the daemon. */
@@ -81,11 +84,13 @@ export function usageInLines(how: {
       const { text, offset, more, isOther } = linesFrom(place, before.offset, { atOnce: READ_BYTES, longest: LONGEST_LINE, ...how.limits });
       const memory: LinesState = { ...before, recent: [...(before.recent ?? [])] };
       const calls: Call[] = [];
+      const now = new Date().toISOString();
       for (const line of text.split("\n")) {
-        const call = how.call(parsed(line), memory);
+        const call = understood(() => how.call(entryIn(line), memory));
         if (!call || (isOther && (call.at ?? "") <= (before.until ?? ""))) continue;
         tell(calls, call, memory);
-        if (call.at !== null && call.at > (memory.until ?? "")) memory.until = call.at;
+        // A call from the future must not hide those of a file that replaces this one.
+        if (call.at !== null && call.at > (memory.until ?? "") && call.at <= now) memory.until = call.at;
       }
       return { calls, state: JSON.stringify({ ...memory, offset }), more };
     },

@@ -12,7 +12,7 @@ test.each([
   ["[fe80::1]:80", { host: "fe80::1", port: 80 }, false],
   ["[::ffff:127.0.0.1]:80", { host: "::ffff:127.0.0.1", port: 80 }, false],
   ["10.1.27.0:80", { host: "10.1.27.0", port: 80 }, false],
-])("%s is an address, and reached from here alone: %j %s", (text, address, loopback) => {
+])("%s is parsed as %j, and is loopback: %s", (text, address, loopback) => {
   expect(parseAddress(text)).toEqual(address);
   expect(isLoopback(address)).toBe(loopback);
   expect(parseAddress(formatAddress(address))).toEqual(address);
@@ -45,7 +45,7 @@ test.each([
   [LOOPBACK, "127.0.0.1:9000"],
   [PUBLIC, "192.168.1.5:8080"],
   [PUBLIC, "localhost:8080"],
-])("to %j a request may come as %s", (bound, host) => {
+])("a server at %j accepts the host %s", (bound, host) => {
   expect(() => checkNames(bound, { host, origin: undefined })).not.toThrow();
   expect(() => checkNames(bound, { host, origin: `http://${host.toLowerCase()}` })).not.toThrow();
 });
@@ -60,7 +60,7 @@ test.each([
   [LOOPBACK, ""],
   [LOOPBACK, undefined],
   [PUBLIC, "evil.example:8080"],
-])("to %j no request may come as %s: a name server may give any name to this machine", (bound, host) => {
+])("a server at %j refuses the host %s, because any DNS name can point to this machine", (bound, host) => {
   expect(() => checkNames(bound, { host, origin: undefined })).toThrow(expect.objectContaining({ code: "forbidden" }));
 });
 
@@ -72,6 +72,6 @@ test.each([
   "http://localhost:8080",
   "https://127.0.0.1:8080",
   "",
-])("a page of %j may not ask", (origin) => {
+])("a request from the origin %j is refused", (origin) => {
   expect(() => checkNames(LOOPBACK, { host: "127.0.0.1:8080", origin })).toThrow(expect.objectContaining({ code: "forbidden" }));
 });

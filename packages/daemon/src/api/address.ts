@@ -1,4 +1,4 @@
-/** TCP addresses: which ones there are, who reaches them, and by which names a browser may call them. */
+/** TCP addresses: parsing, whether only this machine reaches them, and the host names that a browser may use. */
 import { isIP } from "node:net";
 import { hostname } from "node:os";
 import { HoldfastError } from "@holdfast/contract";
@@ -10,7 +10,7 @@ export interface Address {
   port: number;
 }
 
-/** `127.0.0.1:8080`, `localhost:0`, `[::1]:8080`; names other than localhost mean what somebody else says they mean. */
+/** `127.0.0.1:8080`, `localhost:0`, `[::1]:8080`. Other names are refused, because somebody else decides what they mean. */
 export function parseAddress(text: string): Address {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(text);
   const name = match?.[1] ?? match?.[2] ?? "";
@@ -26,15 +26,15 @@ export function formatAddress({ host, port }: Address): string {
   return `${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-/** Whether only this machine reaches it. */
+/** Whether only this machine can reach the address. */
 export function isLoopback({ host }: Address): boolean {
   return host.startsWith("127.") || /^(0*:)*:?0*1$/.test(host);
 }
 
 /**
- * A web page can make a browser send requests here. Under a name of the page's own (DNS rebinding) they have that name as Host: refused.
- * From the page's own origin they have that as Origin: refused unless it is this very address. The port may differ from the one bound:
- * an SSH tunnel has another at its near end.
+ * A web page can make a browser send requests here. With a name of the page's own (DNS rebinding), that name is the Host and is refused.
+ * From the page's own origin, that is the Origin and is refused unless it equals this address. The port may differ from the bound one,
+ * because an SSH tunnel has another one at its local end.
  */
 export function checkNames(bound: Address, { host, origin }: Pick<Headers, "host" | "origin">): void {
   const name = host === undefined ? undefined : /^(\[[^\]]+\]|[^:]+)(?::\d{1,5})?$/.exec(host)?.[1]?.toLowerCase();
@@ -48,7 +48,7 @@ export function checkNames(bound: Address, { host, origin }: Pick<Headers, "host
   }
 }
 
-/** An IP address cannot be given to somebody else by a name server; on loopback only loopback's own. */
+/** No name server can assign an IP address to somebody else; on loopback only loopback's own names count. */
 function isOurName(bound: Address, name: string): boolean {
   const literal = name.replace(/^\[|\]$/g, "");
   if (name === "localhost") return true;

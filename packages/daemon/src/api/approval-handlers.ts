@@ -7,7 +7,7 @@ import type { Gate } from "./gate.ts";
 
 export type ApprovalHandlers = Pick<Handlers, "listApprovals" | "getApproval" | "requestApproval" | "withdrawApproval" | "answerApproval">;
 
-/** A client asks again: a connection that says nothing for longer is taken for dead by some. */
+/** The client repeats its request, because some proxies drop a connection that is silent for longer. */
 const LONGEST_WAIT_MS = 60_000;
 
 export function approvalHandlers(rooms: {
@@ -20,7 +20,7 @@ export function approvalHandlers(rooms: {
 }): ApprovalHandlers {
   const { approvals, queries, journal, gate, parentsAnswer } = rooms;
   const within = (reach: SessionId | undefined) => (reach === undefined ? undefined : queries.descendants(reach));
-  /** What a session, or one that descends from it, asks for. */
+  /** A request of the session or of a descendant. */
   const own = (ref: string, reach: SessionId) => {
     try {
       return approvals.get(ref, within(reach));

@@ -1,6 +1,6 @@
 /**
- * Binds the contract's endpoints to handlers: validation on the way in, JSON, SSE or bytes on the way out, one catch for all.
- * A missing handler does not compile. The only room that knows the HTTP library.
+ * Binds the contract's endpoints to handlers: validation of requests, replies as JSON, SSE or bytes, and one catch for all errors.
+ * A missing handler does not compile. Only this folder knows the HTTP library.
  */
 
 import type { Duplex } from "node:stream";
@@ -35,18 +35,18 @@ import { checkEncoding, checkNul, checkParams, checkType } from "./plain-request
 export interface Caller {
   actor: Principal;
   scope: Scope;
-  /** The session that asks: it may know of itself and its descendants only. */
+  /** The calling session, which may see only itself and its descendants. */
   reach: SessionId | undefined;
-  /** Of the client's Holdfast, when it says. */
+  /** The version of the client's Holdfast, if it sends one. */
   version: string | undefined;
-  /** Aborts when the client has gone. */
+  /** Aborts when the client disconnects. */
   signal: AbortSignal;
 }
 
-/** Of a wire that stays open. */
+/** The caller of a connection that stays open. */
 export interface WireCaller extends Caller {
   isValid(): boolean;
-  /** The address they came from, over TCP. */
+  /** The remote address, over TCP. */
   from: string | null;
 }
 
@@ -85,7 +85,7 @@ export function bind(handlers: Handlers, { gate, door }: { gate: Gate; door: Doo
     );
     checkEncoding(c.req.raw.url);
     const error = versionConflict(c.req.header("holdfast-version"));
-    // Whatever its version, a client must be able to end this daemon.
+    // A client of any version must be able to end this daemon.
     return error && c.req.path !== ENDPOINTS.shutdown.path ? failure(error) : next();
   });
   for (const [name, endpoint] of Object.entries(ENDPOINTS) as [EndpointName, Endpoint][]) {
@@ -104,7 +104,7 @@ export function bind(handlers: Handlers, { gate, door }: { gate: Gate; door: Doo
   return app;
 }
 
-/** By these a request is let in. */
+/** The headers that decide whether a request is admitted. */
 export function headersOf(header: (name: string) => string | undefined): Headers {
   return {
     host: header("host"),
@@ -172,7 +172,7 @@ async function reply(
   return json(200, await result);
 }
 
-/** A newer CLI is told to replace this daemon; an older one, to get itself replaced. A caller that says nothing is served. */
+/** Asks a newer client to replace this daemon, and an older client to update itself. A client that sends no version is served. */
 export function versionConflict(theirs: string | undefined): HoldfastError | undefined {
   const order = theirs === undefined ? 0 : compareVersions(theirs, VERSION);
   if (order === 0) return undefined;
@@ -185,7 +185,7 @@ export function versionConflict(theirs: string | undefined): HoldfastError | und
       });
 }
 
-/** What was sent, as the contract has it; throws `usage` with the first thing that is wrong. */
+/** The value parsed by the contract's schema; throws `usage` with the first problem. */
 export function parse(schema: NonNullable<Endpoint["body"]>, value: unknown, where: string): unknown {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
@@ -196,18 +196,18 @@ export function parse(schema: NonNullable<Endpoint["body"]>, value: unknown, whe
   );
 }
 
-/** What the contract says itself is for people. */
+/** The contract's own messages are sentences for people, and begin with a lower-case letter. */
 function sentence(message: string | undefined): string | undefined {
   return message !== undefined && /^[a-z]/.test(message) ? message : undefined;
 }
 
-/** A comment line now and then tells a client that we live. */
+/** A comment line for a pause shows a client that the stream is alive. */
 async function* sse<T>(items: AsyncIterable<T | undefined>, format: (item: T) => string): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
   for await (const item of items) yield encoder.encode(item === undefined ? ": alive\n\n" : format(item));
 }
 
-/** `id` is the cursor to come back with. */
+/** `id` is the cursor for a reconnect. */
 function asEvent(event: AnyEvent): string {
   return `id: ${formatCursor(event)}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 }
@@ -216,7 +216,7 @@ function asEntry(placed: PlacedEntry): string {
   return `id: ${placed.cursor}\nevent: ${placed.entry.type}\ndata: ${JSON.stringify(placed)}\n\n`;
 }
 
-/** The head is out: all that can still be said of an error is to break off, which no reader takes for the end. */
+/** The head has been sent: an error can only be shown by breaking the connection off, which no reader mistakes for the end. */
 async function* brokenOff(c: Context<{ Bindings: Partial<HttpBindings> }>, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* chunks;

@@ -1,7 +1,7 @@
 /**
- * A request's body, of which never more is held than its endpoint takes. A declared length is refused before the first byte is read, chunks
- * as soon as they are too many. What all requests hold together is bounded as well, and so is what one principal's hold, from the first
- * byte until the request is answered: a thousand bodies within the limit are a body without one.
+ * Reads a request's body, and never holds more of it than its endpoint accepts. A declared length is refused before the first byte is read,
+ * chunks as soon as they are too large. The memory of all requests together is bounded too, and that of one principal's requests, from the
+ * first byte until the reply: otherwise a thousand bodies within the limit would exceed any bound.
  */
 import type { IncomingMessage } from "node:http";
 import { DEEPEST_JSON, HoldfastError, MOST_JSON_VALUES, type Principal, TEXT_BODY_LIMIT } from "@holdfast/contract";
@@ -9,15 +9,15 @@ import { exceeds } from "@holdfast/platform";
 import type { HttpBindings } from "@hono/node-server";
 import type { Context } from "hono";
 
-/** Nobody is kept from a small request by those who send large ones. */
+/** Small requests are not counted, so that large ones cannot block them. */
 const SMALL = 64 * 1024;
 const MOST_HELD = 256 << 20;
 const MOST_HELD_BY_ONE = 96 << 20;
 
 export interface Body {
-  /** Of no more bytes than the limit. */
+  /** At most as long as the limit. */
   bytes: Uint8Array;
-  /** When the request is answered. */
+  /** Called when the request has been answered. */
   release(): void;
 }
 
@@ -79,7 +79,7 @@ function collected(incoming: IncomingMessage, { limit, share }: { limit: number;
   });
 }
 
-/** What one request holds. */
+/** The memory that one request uses. */
 class Share {
   static #held = 0;
   static readonly #heldBy = new Map<Principal, number>();

@@ -21,7 +21,7 @@ function ended(sockets: Socket[]): number[] {
   return sockets.flatMap((socket, index) => (socket.destroyed ? [index] : []));
 }
 
-test("a full door ends the oldest connection that has not shown whose it is (mend 4)", () => {
+test("at the limit the oldest connection without an identity is closed (mend 4)", () => {
   const { connections, sockets } = full(6, (index) => (index < 3 ? ADA : undefined));
   connections.add(new Socket());
   expect(ended(sockets)).toEqual([3]);
@@ -31,18 +31,18 @@ test("a full door ends the oldest connection that has not shown whose it is (men
   expect(connections.open.size).toBe(6);
 });
 
-test("where all have shown it, the one who has the most loses the oldest (mend 4)", () => {
+test("if all connections have an identity, the principal with the most loses its oldest (mend 4)", () => {
   const { connections, sockets } = full(6, (index) => (index < 2 ? BOB : ADA));
   const next = new Socket();
   connections.add(next);
   expect(ended(sockets)).toEqual([2]);
   claim(next, BOB);
   connections.add(new Socket());
-  // Three each: the oldest of all.
+  // Both have three: the oldest of all is closed.
   expect(ended(sockets)).toEqual([0, 2]);
 });
 
-test("a connection that closes by itself makes room (mend 4)", async () => {
+test("a connection that closes on its own makes room (mend 4)", async () => {
   const { connections, sockets } = full(3, () => ADA);
   const closed = new Promise((resolve) => sockets[1]?.once("close", resolve));
   sockets[1]?.destroy();

@@ -1,13 +1,13 @@
 /**
- * How many connections a door holds. When it is full, whoever comes next is let in and another goes: first the oldest that has not shown who
- * it is, else the oldest of the principal that has the most. So neither half-open requests nor the streams of one token keep others out.
+ * Limits the number of connections. At the limit a new connection is accepted and another is closed: first the oldest without an identity,
+ * else the oldest of the principal with the most. So neither half-open requests nor the streams of one token block others.
  */
 import type { Socket } from "node:net";
 import type { Principal } from "@holdfast/contract";
 
 const principals = new WeakMap<Socket, Principal>();
 
-/** Notes whose connection it is, once a request on it has shown that. */
+/** Records the principal of a connection, once a request on it has been identified. */
 export function claim(socket: Socket, actor: Principal): void {
   principals.set(socket, actor);
 }
@@ -27,7 +27,7 @@ export class Connections {
     socket.on("close", () => this.open.delete(socket));
   }
 
-  /** Not counted from now on: its `close` comes only after others have been accepted. */
+  /** No longer counted, although its `close` event comes only after others have been accepted. */
   #end(socket: Socket | undefined): void {
     if (!socket) return;
     this.open.delete(socket);

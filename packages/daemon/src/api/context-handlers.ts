@@ -9,7 +9,7 @@ export type ContextHandlers = Pick<Handlers, "getContext" | "writeContext">;
 export function contextHandlers(rooms: { contexts: Contexts; queries: SessionQueries; gate: Gate }): ContextHandlers {
   const { contexts, queries, gate } = rooms;
 
-  /** The directory it belongs to; a session reaches that of where it works itself, or a child of it. */
+  /** The directory of the Working Context; a session reaches that of its own workspace, or of a child's. */
   const rootOf = (target: ContextTarget, { reach }: Caller, name: EndpointName): string => {
     if (reach === undefined) return contexts.rootOf(target);
     const root = contexts.rootAmong(target, queries.descendants(reach));

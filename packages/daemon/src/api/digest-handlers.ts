@@ -8,7 +8,7 @@ export type DigestHandlers = Pick<Handlers, "getDigest" | "listDigests" | "lookA
 interface Rooms {
   digests: Digests;
   queries: SessionQueries;
-  /** A failure is not told any more: looks are written down a minute later at most. */
+  /** Marks a failure as seen at once, because looks are recorded up to a minute later. */
   seen(ref: string, actor: Principal): void;
 }
 

@@ -23,7 +23,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test("a place is a cursor, and without one it is the beginning", () => {
+test("a stream starts at its cursor, and without one at the beginning", () => {
   const { journal } = open();
   journal.append(renamed(ONE), renamed(ONE));
   expect([startOf(journal, undefined), startOf(journal, "1"), startOf(journal, `${journal.epoch}:2`)]).toEqual([0, 1, 2]);
@@ -32,7 +32,7 @@ test("a place is a cursor, and without one it is the beginning", () => {
   expect(() => startOf(journal, "other:1")).toThrow(expect.objectContaining({ code: "cursor_gone" }));
 });
 
-test("a reader that is fast, slow or late gets every event once, in order", async () => {
+test("a fast, a slow and a late reader each get every event once, in order", async () => {
   const { journal, stop, follow } = open();
   for (let i = 0; i < 700; i++) journal.append(renamed(ONE));
   const read = async (pauseEach: number, seq = 0) => {
@@ -54,7 +54,7 @@ test("a reader that is fast, slow or late gets every event once, in order", asyn
   stop.abort();
 });
 
-test("a filter leaves out the rest without getting stuck on it", async () => {
+test("a filtered stream skips any number of other events", async () => {
   const { journal, stop, follow } = open();
   for (let i = 0; i < 1200; i++) journal.append(renamed(TWO));
   journal.append(renamed(ONE, "first"));
@@ -67,7 +67,7 @@ test("a filter leaves out the rest without getting stuck on it", async () => {
   stop.abort();
 });
 
-test("a silent stream shows a sign of life every 15 seconds, and an end at once", async () => {
+test("an idle stream sends a keep-alive every 15 seconds, and ends at once", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const { journal, stop, follow } = open();
   const events = follow();

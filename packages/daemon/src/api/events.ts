@@ -3,10 +3,10 @@ import type { EventFilter, Journal } from "../journal/journal.ts";
 
 const BATCH = 500;
 
-/** A proxy or a client that waits for silence to end notices a dead stream by this. */
+/** Keep-alive interval, by which a proxy or a client notices a dead stream. */
 const ALIVE_MS = 15_000;
 
-/** The place that `after` names; without it, before the first event. */
+/** The journal position of the cursor `after`; without it, before the first event. */
 export function startOf(journal: Journal, after: string | undefined): number {
   if (after === undefined) return 0;
   const cursor = parseCursor(after);
@@ -15,7 +15,7 @@ export function startOf(journal: Journal, after: string | undefined): number {
   return journal.resolveCursor(cursor).seq;
 }
 
-/** Everything after `seq`, then what comes; undefined stands for a sign of life. Reads only as fast as it is read from. */
+/** All events after `seq`, then new ones; undefined is a keep-alive. Reads only as fast as its consumer. */
 export async function* eventsFrom(
   journal: Journal,
   options: { seq: number; filter: EventFilter; signal: AbortSignal },
@@ -25,7 +25,7 @@ export async function* eventsFrom(
     const end = journal.cursor.seq;
     const batch = journal.readAfter(seq, BATCH, options.filter);
     yield* batch;
-    // A filter may leave out everything up to `end`: those need not be read again.
+    // The filter may have skipped everything up to `end`, which need not be read again.
     seq = batch.length === BATCH ? (batch.at(-1)?.seq ?? seq) : Math.max(end, batch.at(-1)?.seq ?? 0);
     if (batch.length === BATCH || journal.cursor.seq > seq) continue;
     const quiet = new AbortController();

@@ -1,4 +1,4 @@
-/** Replies in JSON, and errors among them: `{"error": {...}}`, as openapi.json has it. */
+/** Replies in JSON, including errors: `{"error": {...}}`, as described in openapi.json. */
 import { type HoldfastError, VERSION } from "@holdfast/contract";
 
 export function json(status: number, value: unknown): Response {

@@ -1,5 +1,5 @@
 /**
- * What every request passes before anything of it is read: the door's own checks, then who asks, then whether they may. The same for a
+ * The checks of every request before its body is read: those of its entry point, then the identity, then the rights. They are the same for a
  * reply, a stream and a WebSocket.
  */
 
@@ -24,23 +24,23 @@ export interface Headers {
   host: string | undefined;
   origin: string | undefined;
   authorization: string | undefined;
-  /** `holdfast-as: owner` acts as the OS user, and says so. */
+  /** `holdfast-as: owner` acts as the OS user explicitly. */
   as?: string | undefined;
-  /** `holdfast-process`: which process it says it is. */
+  /** `holdfast-process`: the process that the client claims to be. */
   process?: string | undefined;
 }
 
-/** Where requests come in. `open`: one without a token is the OS user's. */
+/** An entry point for requests. `open`: a request without a token is the OS user's. */
 export interface Door {
   open: boolean;
-  /** Refuses a request that a web page of somebody else made. */
+  /** Refuses a request made by a foreign web page. */
   check(headers: Headers): void;
 }
 
-/** Only its user can open it, and no web page can. */
+/** Only the daemon's user can open it, and no web page can. */
 export const UNIX_DOOR: Door = { open: true, check() {} };
 
-/** By these something is typed into a session. */
+/** Endpoints that type into a session. */
 const TYPES: ReadonlySet<EndpointName> = new Set(["sendText", "pressKeys", "attachSession", "openTerminal"]);
 
 export class Gate {
@@ -57,9 +57,9 @@ export class Gate {
     refusals: Refusals;
     queries: SessionQueries;
     workspaces: WorkspaceQueries;
-    /** Those that are in a group with it. */
+    /** Members of the session's groups. */
     peersOf?(session: SessionId): readonly SessionId[];
-    /** Undefined: nobody is looked for inside a run. */
+    /** Undefined: callers are not checked for being inside a run. */
     runs?: RunsOfHome;
   }) {
     this.#runs = options.runs;
@@ -70,7 +70,7 @@ export class Gate {
     this.#workspaces = options.workspaces;
   }
 
-  /** `socket`: undefined for a request that was let in before, and made another. */
+  /** `socket`: undefined for a request made by one that was already admitted. */
   async admit(headers: Headers, door: Door, socket: Socket | undefined): Promise<Identity> {
     door.check(headers);
     const identity = this.#access.identify(headers.authorization, door);
@@ -79,7 +79,7 @@ export class Gate {
     return identity;
   }
 
-  /** A sandbox may have removed the run's token: what comes from inside a run does not act as its user by that. */
+  /** A sandbox may have removed the run's token, which must not make a process inside a run act as its user. */
   async #refuseInsideRun(socket: Socket, named: string | undefined): Promise<void> {
     if (!this.#runs) return;
     const peer = await peerOf(socket, named);
@@ -90,7 +90,7 @@ export class Gate {
     throw insideWithoutToken(runMarker(run));
   }
 
-  /** The path's parameters, those of a session narrowed to what it reaches; throws `forbidden`. */
+  /** The path's parameters, narrowed to the session's reach; throws `forbidden`. */
   permit(identity: Identity, name: EndpointName, params: Record<string, string>): Record<string, string> {
     const endpoint: Endpoint = ENDPOINTS[name];
     const refused = refusal(identity, name, endpoint);
@@ -109,7 +109,7 @@ export class Gate {
     return { ...params, ref: id };
   }
 
-  /** Throws `forbidden` where a session sets a field that is not for sessions: what such a field does has an endpoint that is closed to it. */
+  /** Throws `forbidden` if a session sets a field that is closed to sessions, because the endpoint with that effect is closed to them too. */
   permitFields(identity: Identity, name: EndpointName, body: unknown): void {
     const { closedToSessions = [] }: Endpoint = ENDPOINTS[name];
     if (identity.reach === undefined) return;
@@ -117,7 +117,7 @@ export class Gate {
     if (field !== undefined) throw this.refuse(identity.reach, name, `a session may not set ${JSON.stringify(field)}`);
   }
 
-  /** What a session may not type into: a key may be what allows what is asked. */
+  /** Refuses typing into a session that waits for an approval, because a key could give it. */
   refuseApproving(reach: SessionId, name: EndpointName, id: SessionId): void {
     const record = this.#queries.get(id);
     if (!record || !waitsForApproval(record)) return;
@@ -128,13 +128,13 @@ export class Gate {
     });
   }
 
-  /** What a session is told about what is not its own. */
+  /** The error for a session that names something outside its reach. */
   refuse(reach: SessionId, name: EndpointName, why: string): HoldfastError {
     this.#refusals.note(sessionPrincipal(reach), { endpoint: name, why });
     return new HoldfastError("forbidden", why, { hint: "a session reaches itself, its children and their workspaces" });
   }
 
-  /** The workspace that a session means by `ref`; throws `forbidden` for another's. */
+  /** The workspace that a session names by `ref`; throws `forbidden` outside its reach. */
   resolveWorkspace(reach: SessionId, name: EndpointName, ref: string): WorkspaceRecord {
     const tables = { workspaces: this.#workspaces, sessions: this.#queries };
     const found = findWorkspace(tables, ref, reach);
@@ -142,7 +142,7 @@ export class Gate {
     return found;
   }
 
-  /** Where a session may start another: a child in a workspace of others' would make that its own. Answers which workspace it names, if any. */
+  /** Checks where a session may start another: a child in a foreign workspace would make that its own. Returns the named workspace, if any. */
   resolvePlace(
     reach: SessionId,
     name: "spawn" | "forkSession",
@@ -156,20 +156,20 @@ export class Gate {
     return undefined;
   }
 
-  /** What removing a workspace would end: throws `forbidden` where others' sessions are among it. */
+  /** Throws `forbidden` if removing the workspace would end sessions of others. */
   refuseEnding(reach: SessionId, { id, name }: WorkspaceRecord): void {
     const own = this.#queries.descendants(reach);
     const others = this.#workspaces.sessionsOf(id).filter((each) => !own.some((one) => this.#queries.get(one)?.name === each));
     if (others.length > 0) throw this.refuse(reach, "removeWorkspace", `other sessions also use ${name}: ${others.join(", ")}`);
   }
 
-  /** Whom a session may say something to: itself and its descendants, its parent, and its peers in groups. */
+  /** The recipients of a session's messages: itself and its descendants, its parent, and its peers in groups. */
   resolveAddressee(reach: SessionId, ref: string): SessionId {
     const parent = this.#queries.get(reach)?.parent ?? null;
     return this.resolve(reach, "sendMessage", ref, [...(parent === null ? [] : [parent]), ...this.#peersOf(reach)]);
   }
 
-  /** The id of what a session means by `ref`; throws `forbidden` for another's. */
+  /** The id of the session named by `ref`; throws `forbidden` outside the reach. */
   resolve(reach: SessionId, name: EndpointName, ref: string, others: readonly SessionId[] = []): SessionId {
     try {
       return resolveWithin(this.#queries, reach, ref, others).id;
@@ -181,11 +181,11 @@ export class Gate {
   }
 }
 
-/** A stream that is silent notices by this that its token has ended; one that is not, at once. */
+/** Interval at which a silent stream checks whether its token is still valid; other streams check at each item. */
 const LOOK_MS = 5000;
 
 /**
- * Ends when the one who reads it may no longer: nothing that comes after a token's end is told to it. `end` is what `source` stops by.
+ * Ends when the reader's token is no longer valid: nothing later is sent to it. `end` aborts `source`.
  */
 export async function* whileValid<T>(identity: Identity, source: AsyncIterable<T>, end: AbortController): AsyncGenerator<T> {
   const look = () => {

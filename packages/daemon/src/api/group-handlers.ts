@@ -27,7 +27,7 @@ export type GroupHandlers = Pick<
   | "watchValues"
 >;
 
-/** A client asks again: a connection that says nothing for longer is taken for dead by some. */
+/** The client repeats its request, because some proxies drop a connection that is silent for longer. */
 const LONGEST_WAIT_MS = 60_000;
 
 export function groupHandlers(rooms: {
@@ -37,7 +37,7 @@ export function groupHandlers(rooms: {
   sessions: SessionQueries;
   gate: Gate;
   spent(sessions: readonly SessionId[]): Sums;
-  /** Tells its members, or these. */
+  /** Sends the goal to the group's members, or only to these. */
   tellGoal(goal: { group: string; goal: string; actor: Principal; to?: readonly SessionId[] }): void;
 }): GroupHandlers {
   const { groups, values, reach: may, sessions, gate, spent, tellGoal } = rooms;
@@ -46,7 +46,7 @@ export function groupHandlers(rooms: {
     const group = groups.join(path, ids, { actor });
     const to = ids.filter((id) => !before.has(id) && `session:${id}` !== actor);
     const author = groups.queries.goalBy(group.path);
-    // A goal that a session set stays its word, also where a person takes somebody in: told as the person's, it would be an order of the user.
+    // A goal set by a session stays that session's, even if a person adds a member: as the person's, it would be an order of the user.
     const from = author !== null && sessionOf(author) !== undefined ? author : actor;
     if (group.goal !== null && to.length > 0) tellGoal({ group: group.path, goal: group.goal, actor: from, to });
     return group;
@@ -87,7 +87,7 @@ export function groupHandlers(rooms: {
         );
       may.checkJoin(reach, path, "joinGroup");
       const own = body.sessions.map((ref) => gate.resolve(reach, "joinGroup", ref));
-      // Who makes one is in it.
+      // The session that creates a group is a member of it.
       return join(path, groups.queries.has(path.normalize("NFC")) ? own : [reach, ...own], actor);
     },
     leaveGroup: ({ params }, { actor, reach }) => {

@@ -73,11 +73,11 @@ export function handlers(rooms: {
   groups: GroupHandlers;
   groupReach: GroupReach;
   personas: PersonaHandlers;
-  /** How many messages wait for whoever asks to read them. */
+  /** The number of unread messages for the caller. */
   unread(who: Pick<Caller, "reach" | "actor">): number;
-  /** Where a session starts another that it says no directory and no environment for; and where others do. */
+  /** The default directory and environment of a start: those of the calling session, otherwise the user's home and a minimal environment. */
   usualPlace(reach: SessionId | undefined): Pick<SpawnRequest, "cwd" | "env">;
-  /** What its persona says of what is to be started. */
+  /** Completes the request with the settings of its persona. */
   inRole(request: SpawnRequest): Promise<SpawnRequest>;
   tasks: TaskHandlers;
   plans: PlanHandlers;
@@ -86,7 +86,7 @@ export function handlers(rooms: {
   tournaments: TournamentHandlers;
 }): Handlers {
   const { sessions, orphans, adopting, doctor, journal, backups, queries, pruning, diskUse, listAgents, tokens, gate, control } = rooms;
-  /** A session reads only what it reaches, also what it will start while it reads. */
+  /** A session reads only events within its reach, including those of sessions it starts meanwhile. */
   const filterOf = (
     query: { session?: string | undefined; group?: string | undefined; type?: string[] | undefined },
     { reach }: Caller,
@@ -100,7 +100,7 @@ export function handlers(rooms: {
     if (session !== undefined) return { session: gate.resolve(reach, name, session), types };
     return { within: () => queries.descendants(reach), groups: () => rooms.groupReach.of(reach), types };
   };
-  /** A removed session has no record, but its events can still be asked for by its id. */
+  /** A removed session has no record, but its events can still be requested by its id. */
   const sessionId = (ref: string): SessionId => {
     const known = journal.readAfter(0, 1, { session: ref as SessionId }).length > 0;
     return known ? (ref as SessionId) : queries.resolve(ref).id;
@@ -156,10 +156,10 @@ export function handlers(rooms: {
         ? sessions.stopping.tree(params.ref, { graceMs, actor })
         : { ...(await sessions.stopping.stop(params.ref, { graceMs, actor })), tree: [] },
     attachSession: ({ params, body }, { actor, scope, reach }) => {
-      // The terminals of `from` are moved: it must be its own too.
+      // The terminals of `from` move, so it must be within reach too.
       const from = body.from === null ? undefined : parseRunMarker(body.from);
       if (reach !== undefined && from) gate.resolve(reach, "attachSession", from.session);
-      // No agent takes a terminal's control from anybody.
+      // No agent takes control of a terminal from anybody.
       return sessions.terminals.attach(params.ref, { ...body, take: body.take && reach === undefined, actor, scope });
     },
     moveToNext: ({ params, body }) => sessions.terminals.next(params.ref, body),
@@ -189,7 +189,7 @@ export function handlers(rooms: {
     prune: ({ body }, { actor }) => pruning.ask(body, actor),
     diskUse,
     listAgents: ({ query, ...request }, caller) => {
-      // An agent looks for others where its session would.
+      // An agent searches for other agents on its session's PATH.
       const { PATH: path, HOME: home } = caller.reach !== undefined && query.path === undefined ? rooms.usualPlace(caller.reach).env : {};
       return listAgents(
         { ...request, query: { ...query, ...(path === undefined ? {} : { path }), ...(home === undefined ? {} : { home }) } },
@@ -229,7 +229,7 @@ export function handlers(rooms: {
   };
 }
 
-/** Without what was left out. */
+/** Drops undefined fields. */
 function given({ cwd, env, ...request }: SpawnBody) {
   return { ...request, ...(cwd === undefined ? {} : { cwd }), ...(env === undefined ? {} : { env }) };
 }

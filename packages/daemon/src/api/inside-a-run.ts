@@ -1,12 +1,12 @@
 /**
- * Whether a process is inside a run of this home: by its cgroup, or by the marker in its environment, its ancestors' or their session leaders'.
- * An adopted agent is its user's own and never had a token: it does not count.
+ * Checks whether a process is inside a run of this home: by its cgroup, or by the marker in its environment, its ancestors' or their session leaders'.
+ * An adopted agent does not count: it belongs to its user and never had a token.
  */
 import { HoldfastError } from "@holdfast/contract";
 import { environmentValues, inspect, scopeOf } from "@holdfast/platform";
 import { parseRunMarker, type RunId, SCOPE_PREFIX } from "../host/host.ts";
 
-/** Far more than anybody nests; pids that are used again while they are looked at could make a circle. */
+/** Far more than anybody nests; pids that are reused during the check could form a circle. */
 const MOST_ANCESTORS = 100;
 
 export interface RunsOfHome {
@@ -29,7 +29,7 @@ export function runAround(pid: number, runs: RunsOfHome): RunId | undefined {
   return undefined;
 }
 
-/** The error does not say how to act as the user: an agent reads errors, and does what they say. */
+/** The error does not explain how to act as the user, because an agent follows the hints in errors. */
 export function insideWithoutToken(run: string | undefined): HoldfastError {
   const where = run === undefined ? "the calling process has ended" : `the request comes from inside the run ${run}`;
   return new HoldfastError("unauthenticated", `${where}, and has no token`, {

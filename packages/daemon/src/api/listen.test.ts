@@ -9,7 +9,7 @@ import { Hono } from "hono";
 import { expect, test, vi } from "vitest";
 import { listen } from "./listen.ts";
 
-/** A door of the test's own, with one who answers, one who never stops talking, and one who notices that his caller has gone. */
+/** A server with a route that answers, one that never stops sending, and one that notices that its caller is gone. */
 class Door implements AsyncDisposable {
   readonly #directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   readonly home: Home = openHome({ HOLDFAST_HOME: join(this.#directory.path, "home") });
@@ -34,7 +34,7 @@ class Door implements AsyncDisposable {
     return this;
   }
 
-  /** Says when it has said more than a client that does not read can take. */
+  /** Resolves when it has sent more than a client that does not read can take. */
   async *#flood(): AsyncGenerator<Uint8Array> {
     for (let count = 0; ; count++) {
       if (count === 3) this.flooding.resolve();
@@ -68,7 +68,7 @@ class Door implements AsyncDisposable {
   }
 }
 
-test("the socket is for its owner only, and goes when the door closes", async () => {
+test("only the owner can use the socket, which is removed when the server closes", async () => {
   await using door = await new Door().open();
   expect(statSync(door.home.daemonSocket).mode & 0o777).toBe(0o600);
   expect((await door.get("/ping")).statusCode).toBe(200);
@@ -76,7 +76,7 @@ test("the socket is for its owner only, and goes when the door closes", async ()
   expect(existsSync(door.home.daemonSocket)).toBe(false);
 });
 
-test("a file that a dead daemon left in its place is no hindrance", async () => {
+test("a file left by a dead daemon does not block the socket", async () => {
   await using door = new Door();
   secureSocketDirectory(door.home);
   writeFileSync(door.home.daemonSocket, "stale");
@@ -84,7 +84,7 @@ test("a file that a dead daemon left in its place is no hindrance", async () => 
   expect((await door.get("/ping")).statusCode).toBe(200);
 });
 
-test.each(["the socket", "its directory"])("when %s is taken away it comes back, and connections that were open go on", async (what) => {
+test.each(["the socket", "its directory"])("when %s is deleted it is recreated, and open connections continue", async (what) => {
   await using door = await new Door().open();
   const log = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   const open = await door.get("/ticks");
@@ -98,17 +98,17 @@ test.each(["the socket", "its directory"])("when %s is taken away it comes back,
   expect(String((await open[Symbol.asyncIterator]().next()).value)).toBe("still here");
 });
 
-test("an idle connection is never closed by us: a caller could be writing on it just then", async () => {
+test("an idle connection is never closed by the server, because the caller could be writing to it", async () => {
   await using door = await new Door().open();
   const socket = await door.silentClient("GET /ping HTTP/1.1\r\nhost: x\r\n\r\n");
   const [head] = (await once(socket.resume(), "data")) as [Buffer];
   expect(String(head)).toContain("Connection: keep-alive");
-  // Where there is a limit, Node tells it.
+  // Node reports a limit if there is one.
   expect(String(head)).not.toContain("Keep-Alive: timeout");
   socket.destroy();
 });
 
-test("a handler learns that its caller has gone", async () => {
+test("a handler learns that its caller has disconnected", async () => {
   await using door = await new Door().open();
   const socket = await door.silentClient("GET /wait HTTP/1.1\r\nhost: x\r\n\r\n");
   await vi.waitFor(() => expect(socket.bytesWritten).toBeGreaterThan(0));
@@ -116,7 +116,7 @@ test("a handler learns that its caller has gone", async () => {
   await door.left.promise;
 });
 
-test("a client that does not read what it asked for does not hold up the end", async () => {
+test("a client that does not read a response does not delay closing", async () => {
   await using door = await new Door().open();
   const socket = await door.silentClient("GET /flood HTTP/1.1\r\nhost: x\r\n\r\n");
   await door.flooding.promise;
@@ -126,9 +126,9 @@ test("a client that does not read what it asked for does not hold up the end", a
 
 test.each([
   ["waits for an answer that never comes", "GET /wait HTTP/1.1\r\nhost: x\r\n\r\n"],
-  ["said half a request", "GET /pi"],
-  ["says nothing", ""],
-])("a client that %s does not hold up the end", async (_, said) => {
+  ["sent half a request", "GET /pi"],
+  ["sends nothing", ""],
+])("a client that %s does not delay closing", async (_, said) => {
   await using door = await new Door().open();
   const socket = await door.silentClient(said);
   expect((await door.get("/ping")).statusCode).toBe(200);

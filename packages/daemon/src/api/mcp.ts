@@ -1,6 +1,6 @@
 /**
- * `/mcp`: the tools of `holdfast mcp` over HTTP, behind the same gate as everything. What a tool does it asks of this very daemon, as whoever
- * called it: each of its requests is let in, or not, like one that they made themselves. Loaded when it is first asked for.
+ * `/mcp`: the tools of `holdfast mcp` over HTTP, behind the same checks as everything else. A tool sends its requests to this same daemon as its
+ * caller: each is admitted or refused as if the caller had sent it. Loaded on first use.
  */
 import { TEXT_BODY_LIMIT } from "@holdfast/contract";
 import type { Context } from "hono";
@@ -10,7 +10,7 @@ import { checkType } from "./plain-request.ts";
 
 export const MCP_PATH = "/mcp";
 
-/** By these a request is let in; what asks from within has the same. */
+/** The headers that decide whether a request is admitted; inner requests carry the same. */
 const CARRIED = ["host", "origin", "authorization"];
 
 export async function answerMcp(

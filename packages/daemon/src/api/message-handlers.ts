@@ -8,7 +8,7 @@ import type { Sessions } from "../session/sessions.ts";
 import type { Caller, Handlers } from "./bind.ts";
 import type { Gate } from "./gate.ts";
 
-/** A client asks again: a connection that says nothing for longer is taken for dead by some. */
+/** The client repeats its request, because some proxies drop a connection that is silent for longer. */
 const LONGEST_WAIT_MS = 60_000;
 
 export type MessageHandlers = Pick<
@@ -31,7 +31,7 @@ export function messageHandlers({
   queries: SessionQueries;
   gate: Gate;
 }): MessageHandlers {
-  /** A message that a session may know of: to itself or a descendant, or what it said itself. */
+  /** A message within a session's reach: to itself or a descendant, or sent by it. */
   const known = (id: string, { reach }: Caller, name: EndpointName): string => {
     if (reach === undefined) return id;
     const { session, from, principal } = messages.get(id);
@@ -40,7 +40,7 @@ export function messageHandlers({
     gate.resolve(reach, name, session);
     return id;
   };
-  /** Or what was said to a group that it may know of. */
+  /** Also accepts a message to a group that the caller may read. */
   const answered = (replyTo: string | undefined, caller: Caller, name: EndpointName) => {
     const group = replyTo === undefined ? undefined : toGroups.groupOf(replyTo);
     if (group !== undefined) groupReach.checkRead(caller.reach, group, name);
@@ -93,7 +93,7 @@ export function messageHandlers({
   };
 }
 
-/** Whose mailbox is meant by "mine". */
+/** The reader that "mine" refers to. */
 export function readerOf({ reach, actor }: { reach: SessionId | undefined; actor: Principal }): Reader {
   return reach === undefined ? { person: actor } : { session: reach };
 }

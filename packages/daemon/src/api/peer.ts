@@ -1,15 +1,15 @@
 /**
- * Which process is at the other end of a Unix socket. Our own clients name theirs (`holdfast-process`: pid and start), which costs nothing and
- * is checked against /proc. Of all others the kernel knows who connected (SO_PEERCRED). Node cannot ask the kernel for it, perl can: a fork of
- * four milliseconds, once for each connection without a token.
+ * Finds the process at the other end of a Unix socket. Our own clients name theirs (`holdfast-process`: pid and start), which costs nothing and
+ * is checked against /proc. For all others the kernel knows who connected (SO_PEERCRED). Node cannot query that, but perl can: a fork of four
+ * milliseconds, once per connection without a token.
  *
- * A program that names another's process has lied to get in, and could as well have said that it acts as the owner: this is no sandbox.
+ * A program that names another process has lied to get in, and could just as well claim to act as the owner: this is no sandbox.
  */
 import { spawn } from "node:child_process";
 import type { Socket } from "node:net";
 import { findProgram, inspect, STANDARD_PATH } from "@holdfast/platform";
 
-/** SOL_SOCKET and SO_PEERCRED, which are other numbers where the kernel had them before Linux. */
+/** SOL_SOCKET and SO_PEERCRED, whose numbers differ on some architectures. */
 const PEERCRED: Readonly<Record<string, readonly [number, number] | undefined>> = {
   x64: [1, 17],
   arm64: [1, 17],
@@ -18,10 +18,10 @@ const PEERCRED: Readonly<Record<string, readonly [number, number] | undefined>> 
   riscv64: [1, 17],
 };
 
-/** On a machine that is overloaded. */
+/** Long enough for an overloaded machine. */
 const ANSWER_MS = 5000;
 
-/** "gone": it has ended since it connected. Undefined where the platform does not tell, or the process is in another pid namespace. */
+/** "gone": the process has ended since it connected. Undefined if the platform cannot tell, or for another pid namespace. */
 export type Peer = number | "gone" | undefined;
 
 const asked = new WeakMap<Socket, Promise<Peer>>();
@@ -38,7 +38,7 @@ export async function peerOf(socket: Socket, named: string | undefined): Promise
   return peer;
 }
 
-/** The pid, where it is the process that has it here: not one of another pid namespace, or of before. */
+/** The pid, if that process exists here with that start: not one of another pid namespace, and not an earlier one. */
 function namedProcess(named: string | undefined): number | undefined {
   const [, pid, ticks] = /^(\d{1,10})-(\d{1,20})$/.exec(named ?? "") ?? [];
   return pid !== undefined && inspect(Number(pid))?.start.endsWith(`-${ticks}`) ? Number(pid) : undefined;
@@ -68,7 +68,7 @@ async function askKernel(socket: Socket): Promise<Peer> {
   return inspect(pid) ? pid : "gone";
 }
 
-/** The number alone: a child that was given the socket itself would stop this process from reading it. */
+/** Only the number: a child that inherits the socket itself would keep this process from reading it. */
 function descriptorOf(socket: Socket): number | undefined {
   const { fd } = (socket as unknown as { _handle?: { fd?: unknown } | null })._handle ?? {};
   return typeof fd === "number" && fd >= 0 ? fd : undefined;

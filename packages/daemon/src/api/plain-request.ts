@@ -1,7 +1,7 @@
-/** Text that no name, path or program can have is refused at the door: what came after would fail on it, each in a way of its own. */
+/** Refuses text that no name, path or program can contain before it reaches other code, which would fail on it in various ways. */
 import { HoldfastError, LONGEST_PARAM } from "@holdfast/contract";
 
-/** A request's address, as it was sent. */
+/** Checks a request's URL as it was sent. */
 export function checkEncoding(url: string): void {
   if (!url.includes("%")) return;
   let text: string;
@@ -27,13 +27,13 @@ export function urlOf(text: string | undefined): URL {
   return url;
 }
 
-/** Empty is no type; a client that says none means JSON. */
+/** An empty type is refused; a client without a type means JSON. */
 export function checkType(type: string | undefined): void {
   if (type !== undefined && !/^application\/json *(;|$)/i.test(type))
     throw new HoldfastError("usage", `the request's body has the type ${JSON.stringify(type)}`, { hint: "send application/json" });
 }
 
-/** `verbatim`: the fields in which NUL is a character as any other. */
+/** `verbatim`: fields in which NUL is an ordinary character. */
 export function checkNul(body: unknown, verbatim: readonly string[] = []): void {
   if (typeof body !== "object" || body === null) return;
   for (const [field, value] of Object.entries(body)) {

@@ -1,4 +1,4 @@
-/** The reply to a request that HTTP's own server does not answer: an upgrade, or what cannot be read. */
+/** Replies to a request that the HTTP server does not answer itself: an upgrade, or one that cannot be parsed. */
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import type { HoldfastError } from "@holdfast/contract";
@@ -6,7 +6,7 @@ import type { HoldfastError } from "@holdfast/contract";
 const FLUSH_MS = 1000;
 
 export function refuse(socket: Duplex, error: HoldfastError): void {
-  // A client that does not close its end would keep ours.
+  // A client that does not close its side would keep the connection open.
   setTimeout(() => socket.destroy(), FLUSH_MS).unref();
   const body = JSON.stringify({ error: error.toBody() });
   socket.end(

@@ -1,4 +1,4 @@
-/** An HTTP server that ends in order, whatever it listens on. */
+/** An HTTP server with an orderly end, for any kind of socket. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
@@ -8,13 +8,13 @@ import { Connections } from "./connections.ts";
 import { failure } from "./failure.ts";
 import { refuse } from "./refuse.ts";
 
-/** A request that takes longer than this (a stop with its grace period) is cut off by the daemon's end. */
+/** A longer request (such as a stop with its grace period) is cut off when the daemon ends. */
 const ANSWER_MS = 2000;
 
-/** A client that does not read its last reply by then does not get it: it must not keep the daemon from ending. */
+/** A client that has not read its last reply by then does not get it, because it must not delay the daemon's end. */
 const FLUSH_MS = 1000;
 
-/** The head of a request comes in one piece but for a client that means harm, or a network that is hardly there. */
+/** The head of a request arrives in one piece, except from an attacker or over a very bad network. */
 const HEAD_MS = 20_000;
 const LOOK_MS = 5000;
 
@@ -22,18 +22,18 @@ export type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) =
 
 export interface Served {
   server: Server;
-  /** What was asked is answered, then every connection ends. A stream is answered when its head is out. */
+  /** Answers pending requests, then closes every connection. A stream counts as answered once its head has been sent. */
   end(): Promise<void>;
 }
 
-/** `most`: connections at once. */
+/** `most`: the maximum number of connections. */
 export function serve(
   app: { fetch: Parameters<typeof getRequestListener>[0] },
   { upgrade, most }: { upgrade?: Upgrade | undefined; most: number },
 ): Served {
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler: () => failure(unreadable()) });
   const server = createServer({ headersTimeout: HEAD_MS, connectionsCheckingInterval: LOOK_MS }, answer);
-  // A caller could be writing on an idle connection just when it is closed, and could not know whether that was heard.
+  // A caller could be writing to an idle connection just as it is closed, and could not know whether the request arrived.
   server.keepAliveTimeout = 0;
   const connections = new Connections(most);
   const unanswered = new Set<ServerResponse>();

@@ -1,6 +1,6 @@
 /**
- * A door for other users of this machine, on request: a second socket, which only the users of one group can open, and on which every request
- * needs a token. Remembered in `share.json`, so that the next daemon opens it again.
+ * An entry point for other users of this machine, on request: a second socket, which only the users of one group can open, and on which every
+ * request needs a token. Recorded in `share.json`, so that the next daemon opens it again.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync, rmdirSync, rmSync } from "node:fs";
@@ -43,7 +43,7 @@ export class SharedDoor implements AsyncDisposable {
     return { group: this.#group, socket: this.#socket, url: `unix:${this.#socket}`, error: this.#error };
   }
 
-  /** Opens what the last daemon had open; that it cannot is told in `status`, and no reason not to start. */
+  /** Opens the socket that the last daemon had open. A failure is shown in `status` and does not prevent a start. */
   async begin(): Promise<void> {
     this.#group = this.#remembered();
     await this.#tryToOpen();
@@ -52,7 +52,7 @@ export class SharedDoor implements AsyncDisposable {
   async set({ group }: { group: string | null }, actor: Principal): Promise<Sharing | null> {
     if (group === null) {
       if (this.#group === undefined) return null;
-      // Closed also where that cannot be written down.
+      // Closed even if the event cannot be recorded.
       rmSync(this.#file, { force: true });
       this.#replace(undefined, undefined);
       this.#journal.append({ type: "daemon.shared", actor, session: null, data: { group: null, socket: this.#socket } });
@@ -61,7 +61,7 @@ export class SharedDoor implements AsyncDisposable {
     if (group === this.#group && this.#open) return this.sharing;
     const gid = gidOf(group);
     const before = this.#group;
-    // The one path is for one group at a time.
+    // There is one path, for one group at a time.
     clearTimeout(this.#retry);
     if (this.#open) this.#replace(undefined, undefined);
     let open: Open | undefined;
@@ -101,12 +101,12 @@ export class SharedDoor implements AsyncDisposable {
     if (!open) this.#sweep();
   }
 
-  /** Only if there is nothing else in it. */
+  /** Removes the directory if it is empty. */
   #sweep(): void {
     try {
       rmdirSync(this.#home.sharedDirectory);
     } catch {
-      // It was never made, or somebody else's things are there.
+      // The directory was never created, or contains foreign files.
     }
   }
 
@@ -146,7 +146,7 @@ function shut(open: Open): void {
   void open.served.end();
 }
 
-/** Wherever the machine keeps its groups. */
+/** Looks in all of the machine's group databases. */
 function gidOf(group: string): number {
   const line = /^\w[\w.-]*\$?$/.test(group) ? lineOf(group) : undefined;
   const gid = Number(line?.split(":")[2]);

@@ -8,7 +8,7 @@ import { eventSockets } from "./socket.ts";
 
 const PIECE = "x".repeat(64 * 1024);
 
-/** A server whose events are large, and say how many of them were asked for. */
+/** A server with large events that counts how many were requested. */
 class Events implements AsyncDisposable {
   asked = 0;
   gone = false;
@@ -32,7 +32,7 @@ class Events implements AsyncDisposable {
     });
   }
 
-  /** Speaks the protocol by hand, and reads only when it is told to. */
+  /** A client that speaks the protocol directly and reads only on request. */
   async client(): Promise<Socket> {
     this.#served.server.listen(0, "127.0.0.1");
     await once(this.#served.server, "listening");
@@ -74,7 +74,7 @@ async function settled(value: () => number): Promise<number> {
   }
 }
 
-test("a reader that takes nothing gets no more than the wire holds, and everything once it reads on", async () => {
+test("a reader that stops reading gets no more than the buffers hold, and everything once it continues", async () => {
   const count = 1000;
   await using events = new Events((self) => numbered(self, count));
   const socket = await events.client();
@@ -90,7 +90,7 @@ test("a reader that takes nothing gets no more than the wire holds, and everythi
   socket.destroy();
 });
 
-test("a reader that takes nothing for too long is dropped, and what was read for it ends", async () => {
+test("a reader that reads nothing for too long is dropped, and its source ends", async () => {
   await using events = new Events((self) => numbered(self, 1000), 300);
   const socket = await events.client();
   socket.on("error", () => {});
@@ -99,7 +99,7 @@ test("a reader that takes nothing for too long is dropped, and what was read for
   socket.destroy();
 });
 
-test("one that is refused is gone soon, whether it closes its end or not", async () => {
+test("a refused connection is soon closed, even if the client keeps its side open", async () => {
   await using events = new Events(() => {
     throw new HoldfastError("cursor_gone", "it is gone");
   });
@@ -116,7 +116,7 @@ test("one that is refused is gone soon, whether it closes its end or not", async
   socket.destroy();
 });
 
-test("a reader that does not answer a ping is dropped at the next", async () => {
+test("a reader that does not answer a ping is dropped at the next one", async () => {
   const next: (() => void)[] = [];
   async function* silence(): AsyncGenerator<undefined> {
     for (;;) {

@@ -1,10 +1,10 @@
 /**
- * Journal events over WebSocket, for readers that cannot read SSE with a header (a browser's EventSource cannot). The same events from the
- * same cursor. A browser cannot give a header with its upgrade either: it names the token as a protocol, `token.TOKEN`, which no log
- * keeps; the protocol that is agreed on is `holdfast`.
+ * Journal events over WebSocket, for readers that cannot use SSE with a header (a browser's EventSource cannot). Same events, same
+ * cursors. A browser cannot set a header on its upgrade either: it passes the token as a protocol, `token.TOKEN`, which no log
+ * keeps; the agreed protocol is `holdfast`.
  *
- * A frame is sent when the one before has left, so a slow reader costs the daemon one event. One that takes nothing for STALLED_MS, or
- * does not answer a ping, is dropped; it comes back with its cursor.
+ * A frame is sent when the previous one has left, so a slow reader costs the daemon one event. A reader that reads nothing for STALLED_MS, or
+ * does not answer a ping, is dropped; it reconnects with its cursor.
  */
 import type { IncomingMessage } from "node:http";
 import { type AnyEvent, ENDPOINTS, HoldfastError } from "@holdfast/contract";
@@ -15,9 +15,9 @@ import { urlOf } from "./plain-request.ts";
 import { refuse } from "./refuse.ts";
 import type { Upgrade } from "./serve.ts";
 
-/** A reader on a train may be without a network for a while; one that is gone for longer had better come back anew. */
+/** A reader on a train may be without a network for a while; after a longer time it should reconnect. */
 const STALLED_MS = 60_000;
-/** Beyond the event that is on its way. */
+/** Besides the event that is being sent. */
 const MOST_UNREAD = 16 << 20;
 const PROTOCOL = "holdfast";
 const TOKEN = "token.";
@@ -29,7 +29,7 @@ export function eventSockets(
   const server = new WebSocketServer({
     noServer: true,
     perMessageDeflate: false,
-    // Nothing is expected from there.
+    // Clients send nothing of importance.
     maxPayload: 64 * 1024,
     handleProtocols: (offered) => (offered.has(PROTOCOL) ? PROTOCOL : false),
   });
@@ -70,7 +70,7 @@ async function pump(
     .on("pong", () => {
       answered = true;
     })
-    // Each is answered, also to a client that reads no answers.
+    // Each ping is answered, even if the client does not read the answers.
     .on("ping", () => {
       if (client.bufferedAmount > MOST_UNREAD) client.terminate();
     });

@@ -7,7 +7,7 @@ import { taskHandlers } from "./task-handlers.ts";
 const OWN = "aaaaaaaaaa" as SessionId;
 const OTHER = "bbbbbbbbbb" as SessionId;
 
-/** What was asked of the rooms behind them. */
+/** The handlers, and the calls they make. */
 function open() {
   const asked: unknown[] = [];
   const note =
@@ -35,7 +35,7 @@ function open() {
 const owner = { actor: "user:me" as Principal, reach: undefined } as never;
 const session = { actor: `session:${OWN}` as Principal, reach: OWN } as never;
 
-test("whoever owns the home tells and reads of any session's tasks", () => {
+test("an owner can record and read tasks of any session", () => {
   const { asked, handlers } = open();
   handlers.startTask({ params: { ref: OTHER }, body: { title: "a" } } as never, owner);
   handlers.endTask({ params: { id: "theirs" }, body: { outcome: "done", why: null } } as never, owner);
@@ -49,7 +49,7 @@ test("whoever owns the home tells and reads of any session's tasks", () => {
   ]);
 });
 
-test("a session reaches its own and its children's only", () => {
+test("a session reaches only its own tasks and those of its children", () => {
   const { asked, handlers } = open();
   handlers.endTask({ params: { id: "mine" }, body: { outcome: "done", why: null } } as never, session);
   expect(() => handlers.endTask({ params: { id: "theirs" }, body: {} } as never, session)).toThrow(/not in reach/);
@@ -59,7 +59,7 @@ test("a session reaches its own and its children's only", () => {
   expect(asked[1]).toEqual(["list", { session: OWN, file: undefined, open: false, within: [OWN] }]);
 });
 
-test("personas are asked for where the caller says", () => {
+test("personas are looked up in the caller's directory", () => {
   const asked: unknown[] = [];
   const personas = { list: (where: unknown) => asked.push(where), find: (...words: unknown[]) => asked.push(words) };
   const handlers = personaHandlers(personas as unknown as Personas);

@@ -1,6 +1,6 @@
 /**
- * The second door, on request: a TCP address, always with a token. It is remembered in `listen.json`, so that the next daemon opens it
- * again. An address that is taken when a daemon starts is tried again: the one who has it may be its predecessor on its way out.
+ * An optional entry point on a TCP address, always with a token. Recorded in `listen.json`, so that the next daemon opens it
+ * again. An address in use at the start is retried, because its user may be the previous daemon on its way out.
  */
 import { readFileSync, rmSync } from "node:fs";
 import type { AddressInfo } from "node:net";
@@ -14,7 +14,7 @@ import type { Served } from "./serve.ts";
 
 const RETRY_MS = 2000;
 
-/** A connection that is kept must be used. */
+/** An idle connection is closed after this time. */
 const IDLE_MS = 60_000;
 
 interface Wanted {
@@ -43,13 +43,13 @@ export class TcpDoor implements AsyncDisposable {
     return { address, url: `http://${address}`, public: !isLoopback(this.#wanted.address), error: this.#error };
   }
 
-  /** Opens what the last daemon had open; that it cannot is told in `status`, and no reason not to start. */
+  /** Opens the address that the last daemon had open. A failure is shown in `status` and does not prevent a start. */
   async begin(): Promise<void> {
     this.#wanted = this.#remembered();
     await this.#tryToOpen();
   }
 
-  /** Where to listen from now on, or null. What was open before closes once its requests are answered: this may be one of them. */
+  /** Sets the address, or null for none. The previous server closes once its requests are answered, since this may be one of them. */
   async set(request: { address: string | null; insecurePublic: boolean }, actor: Principal): Promise<Listening | null> {
     const address = request.address === null ? null : parseAddress(request.address);
     if (address === null) {
@@ -97,7 +97,7 @@ export class TcpDoor implements AsyncDisposable {
     if (!wanted) return;
     try {
       const { served } = await this.#open(wanted.address);
-      // Somebody may have said another meanwhile.
+      // Another address may have been set meanwhile.
       if (this.#wanted === wanted) this.#replace(wanted, served);
       else void served.end();
     } catch (error) {
@@ -114,7 +114,7 @@ export class TcpDoor implements AsyncDisposable {
     await new Promise<void>((resolve, reject) => {
       served.server.once("error", (cause) => reject(unusable(address, cause))).listen({ ...address, exclusive: true }, () => resolve());
     });
-    // Later ones are about one connection that could not be taken: no descriptors are left, perhaps.
+    // Later errors concern a single connection that could not be accepted, for example for lack of file descriptors.
     served.server.on("error", (error) => log(`over TCP: ${error.message}`));
     bound.port = (served.server.address() as AddressInfo).port;
     return { served, port: bound.port };

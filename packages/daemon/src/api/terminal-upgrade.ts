@@ -1,4 +1,4 @@
-/** The upgrade to a terminal: after it the wire carries frames of the holder protocol, and HTTP is over. */
+/** The upgrade to a terminal: afterwards the connection carries frames of the holder protocol instead of HTTP. */
 import type { IncomingMessage } from "node:http";
 import { ENDPOINTS } from "@holdfast/contract";
 import { type Handlers, headersOf, parse, toError, versionConflict } from "./bind.ts";
@@ -9,7 +9,7 @@ import type { Upgrade } from "./serve.ts";
 
 const PATH = /^\/sessions\/([^/]+)\/terminal$/;
 
-/** What is no terminal goes to `other`. */
+/** Other upgrades go to `other`. */
 export function terminalUpgrades(handlers: Pick<Handlers, "openTerminal">, how: { gate: Gate; door: Door; other: Upgrade }): Upgrade {
   return (request, socket, head) => {
     if (request.headers.upgrade !== "holdfast") return how.other(request, socket, head);

@@ -21,13 +21,13 @@ export function tournamentHandlers(rooms: {
   gate: Gate;
   journal: Journal;
   turns: InTurn;
-  /** Before anything is said of conflicts: those of the last commits. */
+  /** Updates the conflicts to the latest commits before they are reported. */
   lookForConflicts(): Promise<void>;
 }): TournamentHandlers {
   const { tournaments, workspaces, queries, gate, journal, turns, lookForConflicts } = rooms;
   const { find } = workspaceFinder(rooms);
 
-  /** A session reaches those that it or a descendant started. */
+  /** A session reaches the tournaments that it or a descendant started. */
   const reaches = (reach: SessionId | undefined, { owner }: TournamentRecord): boolean =>
     reach === undefined || queries.descendants(reach).some((id) => owner === sessionPrincipal(id));
   const findTournament = (ref: string, reach: SessionId | undefined, name: EndpointName): TournamentRecord => {

@@ -26,7 +26,7 @@ export function workspaceHandlers(rooms: {
   checkpoints: Checkpoints;
   queries: SessionQueries;
   gate: Gate;
-  /** Before anything is said of conflicts: those of the last commits, also of one made just now. */
+  /** Updates the conflicts to the latest commits before they are reported, including those made just now. */
   lookForConflicts(): Promise<void>;
 }): WorkspaceHandlers {
   const { workspaces, checkpoints, lookForConflicts } = rooms;
@@ -62,7 +62,7 @@ export function workspaceHandlers(rooms: {
   };
 }
 
-/** Which one is meant, and whether who asks may. */
+/** Finds the named workspace and checks the caller's reach. */
 export function workspaceFinder({ workspaces, queries, gate }: { workspaces: Workspaces; queries: SessionQueries; gate: Gate }) {
   const tables = { workspaces: workspaces.queries, sessions: queries };
   const reaches = (reach: SessionId, record: WorkspaceRecord): boolean => reachesWorkspace(tables, reach, record);

@@ -1,4 +1,4 @@
-/** Which workspace is meant, and which a session may know of. */
+/** Resolves references to workspaces, within the reach of a session. */
 import { HoldfastError, type SessionId } from "@holdfast/contract";
 import { sessionPrincipal } from "../access/principal.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
@@ -10,7 +10,7 @@ interface Tables {
   sessions: SessionQueries;
 }
 
-/** By name or id, by a path in it, or by a session that works in it, by its name or id. `reach`: a session that asks is not told of others. */
+/** Finds a workspace by name or id, by a path in it, or by the name or id of a session that works in it. With `reach`, workspaces of others are not revealed. */
 export function findWorkspace({ workspaces, sessions }: Tables, ref: string, reach?: SessionId): WorkspaceRecord {
   const known = (ref.startsWith("/") ? workspaces.containing(ref) : undefined) ?? workspaces.byName(ref);
   if (known) return known;
@@ -37,13 +37,13 @@ function without(name: string): HoldfastError {
   });
 }
 
-/** A session reaches the workspaces that it or a descendant made or works in. */
+/** A session reaches the workspaces that it or a descendant created or works in. */
 export function reachesWorkspace({ sessions }: Pick<Tables, "sessions">, reach: SessionId, record: WorkspaceRecord): boolean {
   const own = sessions.descendants(reach);
   return own.some((id) => record.owner === sessionPrincipal(id) || sessions.get(id)?.workspace?.id === record.id);
 }
 
-/** It or a descendant was started there, before there was a workspace. */
+/** True if the session or a descendant was started there before there was a workspace. */
 export function worksBelow({ sessions }: Pick<Tables, "sessions">, reach: SessionId, path: string): boolean {
   const places = sessions.descendants(reach).map((id) => realPath(sessions.get(id)?.cwd ?? ""));
   return places.some((place) => place === path || place.startsWith(`${path}/`));

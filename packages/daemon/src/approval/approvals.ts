@@ -189,6 +189,11 @@ export class Approvals implements Parking, Disposable {
     return this.#show(this.#queries.resolve(ref, within));
   }
 
+  /** The request with which an agent that speaks a protocol asked. */
+  byAsk({ id, run }: SessionRecord, ask: string): ApprovalRecord | undefined {
+    return this.#queries.byAsk(id, run, ask);
+  }
+
   knows(id: string): boolean {
     return this.#queries.get(id) !== undefined;
   }
@@ -451,7 +456,7 @@ export class Approvals implements Parking, Disposable {
 
   #answerByProtocol(approval: ApprovalRecord, answer: Answer): Approval {
     if (answer.decision === "answer") throw unanswerable(approval, answer.decision);
-    if (answer.reason !== undefined) throw noReason(approval);
+    if (answer.decision === "allow" && answer.reason !== undefined) throw new HoldfastError("usage", "a reason needs a denial");
     if (approval.unshown && answer.decision === "allow") throw tooLong(approval);
     this.#conclude(approval, answered(approval, answer));
     this.#tell(this.#queries.get(approval.id));

@@ -20,14 +20,13 @@ export function over({ id, status, answeredBy, name }: ApprovalRecord): Holdfast
 }
 
 export function changed({ id, name }: ApprovalRecord): HoldfastError {
-  return new HoldfastError("approval_changed", `${name} now asks for something else than was shown`, {
+  return new HoldfastError("approval_changed", `${name} has changed its request since it was shown`, {
     hint: `read it again: holdfast approvals show ${id}`,
   });
 }
 
-export function noReason({ agent, name, channel }: ApprovalRecord): HoldfastError {
-  const how = channel === "protocol" ? "accepts only yes or no" : "is answered with keys";
-  return new HoldfastError("approval_unanswerable", `${agent} ${how} here and takes no reason`, {
+export function noReason({ agent, name }: ApprovalRecord): HoldfastError {
+  return new HoldfastError("approval_unanswerable", `${agent} is answered with keys here and takes no reason`, {
     hint: `omit --reason, and send it afterwards: holdfast send ${name} TEXT`,
   });
 }
@@ -39,7 +38,7 @@ export function noChoice({ id, name }: ApprovalRecord, wanted: string, choices: 
 }
 
 export function onlyOnce({ agent, name }: ApprovalRecord): HoldfastError {
-  return new HoldfastError("approval_unanswerable", `${agent} can only be allowed this once from here`, {
+  return new HoldfastError("approval_unanswerable", `${agent} offers no "always" here`, {
     hint: `allow it once, write a rule (holdfast approvals --help), or answer it there: holdfast attach ${name}`,
   });
 }

@@ -109,7 +109,7 @@ export function protocolRequest(record: SessionRecord, { ask, name, title, kind,
     channel: "protocol" as const,
     expiresAt: null,
     otherwise: "it waits",
-    reasons: false,
+    reasons: true,
     ask,
     dialog: null,
   };

@@ -321,6 +321,60 @@ describe("permission requests of a conversation", () => {
     expect(world.events("approval.resolved")).toMatchObject([{ data: { how: "withdrawn" } }]);
   });
 
+  const denied = { type: "approval_answered", ask: "a1", option: "n", allowed: false, by: SOMEBODY } as const;
+  const reasonsTold = (world: World) => world.events("message.queued").filter(({ data }) => data.text.includes("was denied. Reason:"));
+
+  test("the reason that an answer could not carry follows as one message after the turn, also when the transcript is read again", async () => {
+    using world = new World();
+    world.begin();
+    await said(world, "go");
+    world.write(asks);
+    world.inbox?.answer(world.approvals.list({ open: true })[0]?.id ?? "", { decision: "deny", reason: "use staging", actor: SOMEBODY });
+    await eventually(() => expect(world.told.at(-1)).toMatchObject({ t: "answer", allow: false, reason: "use staging" }));
+    world.write({ ...denied, untold: "use staging" });
+    const text = '[Holdfast: your request "Run ls" was denied. Reason: use staging]';
+    expect(reasonsTold(world)).toMatchObject([{ actor: SOMEBODY, data: { text, steer: false } }]);
+    world.kill();
+    world.begin();
+    expect(world.told.filter(({ t }) => t === "prompt")).toHaveLength(1);
+    world.write(over());
+    await eventually(() => expect(world.told.filter(({ t }) => t === "prompt")).toMatchObject([{}, { text }]));
+    expect(reasonsTold(world)).toHaveLength(1);
+  });
+
+  test("an agent that read the reason in the answer gets no message", async () => {
+    using world = new World();
+    world.begin();
+    await said(world, "go");
+    world.write(asks);
+    world.inbox?.answer(world.approvals.list({ open: true })[0]?.id ?? "", { decision: "deny", reason: "use staging", actor: SOMEBODY });
+    world.write(denied, over());
+    expect(reasonsTold(world)).toEqual([]);
+  });
+
+  test("a reason that died with its keeper is told by a message", async () => {
+    using world = new World();
+    const conversations = world.begin();
+    await said(world, "go");
+    world.write(asks);
+    world.inbox?.answer(world.approvals.list({ open: true })[0]?.id ?? "", { decision: "deny", reason: "use staging", actor: SOMEBODY });
+    conversations.ended(RUN);
+    expect(reasonsTold(world)).toHaveLength(1);
+  });
+
+  test("a rule's reason is told once per conversation, however often the rule denies", async () => {
+    using world = new World();
+    const rule = { agent: undefined, tool: undefined, pattern: undefined, directory: undefined, compound: true };
+    world.begin([{ ...rule, name: "no-ls", decision: "deny", reason: "use find" }]);
+    await said(world, "go");
+    const by = "rule:no-ls" as Principal;
+    world.write(asks, { ...denied, by, untold: "use find" }, { ...asks, ask: "a2" }, { ...denied, ask: "a2", by, untold: "use find" });
+    expect(reasonsTold(world)).toMatchObject([{ actor: by }]);
+    world.write({ type: "note", about: "cleared", text: "cleared", conversation: "c2" });
+    world.write({ ...asks, ask: "a3" }, { ...denied, ask: "a3", by, untold: "use find" });
+    expect(reasonsTold(world)).toHaveLength(2);
+  });
+
   test("a decision is repeated to a keeper that could not be reached", async () => {
     using world = new World();
     world.begin();

@@ -33,6 +33,7 @@ import type { AgentStatus } from "../session/agent-status.ts";
 import type { RunObserver } from "../session/lifecycle.ts";
 import { amendSpec } from "../session/run-files.ts";
 import type { RunningTurns } from "../usage/spending.ts";
+import { reasonMessage } from "./denials.ts";
 import { Following } from "./following.ts";
 import type { ConversationKeeper } from "./keeper.ts";
 import type { Fact, SoFar } from "./reading.ts";
@@ -250,7 +251,7 @@ export class Conversations implements RunObserver, RunningTurns, Disposable {
         evidence = parked.evidence ?? evidence;
         after.push(parked.written);
       } else if (fact.type === "settled") {
-        drafts.push(...this.#approvals.settled(record, fact.entry.ask));
+        drafts.push(...this.#approvals.settled(record, fact.entry.ask), ...this.#reasonsFor(record, fact.entry));
       } else if (fact.type === "so_far") {
         after.push(() => this.#onUse(record.id));
       } else if (fact.type === "usage") {
@@ -267,6 +268,12 @@ export class Conversations implements RunObserver, RunningTurns, Disposable {
     if (evidence) this.#status.learn(run, evidence, drafts);
     else if (drafts.length > 0) this.#journal.append(...drafts);
     for (const act of after) act();
+  }
+
+  #reasonsFor(record: SessionRecord, entry: Extract<Entry, { type: "approval_answered" }>): Draft[] {
+    const approval = this.#approvals.byAsk(record, entry.ask);
+    const message = approval && reasonMessage(record, approval, entry);
+    return message && !this.#messages.get(message.id) ? [message.draft] : [];
   }
 
   /** A message in the transcript proves that the agent has it, and that a turn began with it. */

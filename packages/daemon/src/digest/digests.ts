@@ -1,7 +1,7 @@
 /**
- * What happened in a session since somebody last looked. Read from what is indexed for it: news (journal/news.ts), turns, and what became of
- * the messages and approvals that they name; never the changes of status in between. Git is asked only where there is news, and given up
- * when it takes too long: a digest is shown to somebody who is about to do something else.
+ * What happened in a session since somebody last looked. Built from indexed data: news (journal/news.ts), turns, and the current state of the
+ * messages and approvals that they name; status changes in between are not read. Git is queried only if there is news, with a time limit,
+ * because the reader of a digest is about to do something else.
  */
 import type { DatabaseSync } from "node:sqlite";
 import {
@@ -45,11 +45,11 @@ import {
   troublesOf,
 } from "./news.ts";
 
-/** A slow disk, a repository of a million files: the rest is told without. */
+/** Time limit for git on a slow disk or in a huge repository; the digest is then shown without it. */
 const GIT_MS = 5000;
 const GIT_BRIEF_MS = 500;
 
-/** How many at once, of a list: each is a few processes of git. */
+/** Concurrent digests of a list: each runs a few git processes. */
 const AT_ONCE = 4;
 
 const LISTED_TURNS = 50;
@@ -62,7 +62,7 @@ export interface DigestRooms {
   profiles: Profiles;
   looks: Looks;
   envOf(session: SessionId): Environment | undefined;
-  /** What it used of models after a place in the journal. */
+  /** The model usage after a journal position. */
   spentSince(session: SessionId, seq: number): Digest["spent"];
   sessions: { list(filter: { names: readonly string[] }): { sessions: Session[] } };
   messages: { get(id: string): Message };
@@ -111,7 +111,7 @@ export class Digests {
     return { digests, more: Math.max(0, told.length - how.limit) };
   }
 
-  /** Who asks has seen it, up to there. */
+  /** Records that the caller has seen the session up to this position. */
   async look(ref: string, how: { actor: Principal; upTo?: number | undefined; head?: string | null | undefined }): Promise<Session> {
     const record = this.#rooms.queries.resolve(ref);
     const { seq } = this.#rooms.journal.cursor;
@@ -120,13 +120,13 @@ export class Digests {
     return this.#view(record);
   }
 
-  /** What the agent said last; throws where nobody knows. */
+  /** The agent's last reply; throws if it is unknown. */
   last(ref: string): LastReply {
     const record = this.#rooms.queries.resolve(ref);
     const session = this.#view(record);
     const told = this.#turns.lastReply(record.id);
     const byHook = told && { session, reply: told.reply, cut: told.cut, at: told.toldAt, turn: told.turn, source: "hook" as const };
-    // A later run may be one whose hooks tell nothing.
+    // The hooks of a later run may have reported nothing.
     if (byHook && (told.run === record.run || told.turn >= record.turns)) return byHook;
     const profile = this.#rooms.profiles.find(record.agent);
     const written = this.#written(record, profile?.transcript);
@@ -135,7 +135,7 @@ export class Digests {
     throw unknownReply(record, profile?.hooks?.rules.some(({ reply }) => reply !== undefined) ?? false);
   }
 
-  /** What its agent itself wrote down of the conversation. */
+  /** The agent's own record of the conversation. */
   agentTranscript(ref: string, how: { from: number; limit: number }): AgentTranscript {
     const record = this.#rooms.queries.resolve(ref);
     const transcript = this.#rooms.profiles.find(record.agent)?.transcript;
@@ -163,7 +163,7 @@ export class Digests {
     return beginOf(record);
   }
 
-  /** The look before the one that was last told of something; where none is known, all is told. */
+  /** The look before the last one that showed news; without one, the digest shows everything. */
   #before(record: SessionRecord, actor: Principal): Since {
     const { looks, db } = this.#rooms;
     const look = looks.of(record.id, actor);
@@ -172,7 +172,7 @@ export class Digests {
     return before ? { seq: before.upTo, at: before.at, why: "looked", head: before.head } : beginOf(record);
   }
 
-  /** Turns that began or ended are among the changes of status, which are not indexed. */
+  /** Turns that began or ended are status changes, which are not indexed. */
   #lastNews({ id, createdAt }: SessionRecord, seq: number): number | undefined {
     const last = Math.max(lastNews(this.#rooms.db, id, seq) ?? 0, this.#tasks.lastAfter(id, seq) ?? 0);
     if (last > 0) return last;
@@ -212,7 +212,7 @@ export class Digests {
     return { ...told, work, news: happened || (work?.commitCount ?? 0) > 0 };
   }
 
-  /** What waits also where it was asked before. */
+  /** Includes open approvals that were requested earlier. */
   #approvals(session: SessionId, ids: readonly string[]): Approval[] {
     const { approvals } = this.#rooms;
     const waiting = approvals.list({ all: false, sessions: [session] });
@@ -220,11 +220,11 @@ export class Digests {
     return [...before, ...ids.flatMap((id) => found(() => approvals.get(id)))];
   }
 
-  /** What the last turn before and the last one since left, where both were kept. */
+  /** The files after the last turn before the look and after the newest turn, if both have a checkpoint. */
   #trees(session: SessionId, seq: number, last: EventData<"checkpoint.created"> | undefined) {
     if (!last) return undefined;
     const first = checkpointsUpTo(this.#rooms.db, session, seq) ?? this.#firstCheckpoint(session);
-    // One alone says what was there, not what came of it.
+    // A single checkpoint shows a state, not a change.
     const isApart = first?.id === last.id && first.number !== last.number;
     return first && isApart ? { from: first.tree, to: last.tree, turn: last.turn } : undefined;
   }
@@ -263,7 +263,7 @@ export class Digests {
   }
 }
 
-/** One that an event names, and a restored journal does not know any more, is left out. */
+/** Leaves out an item that an event names but a restored journal no longer has. */
 function found<T>(get: () => T): T[] {
   try {
     return [get()];

@@ -18,7 +18,7 @@ function open() {
   return { db, journal, looks, written, removed };
 }
 
-test("a look is written at once; those of the next minute count, and the last of them is written when it is over", () => {
+test("a look is recorded at once, and of those in the next minute only the last, when the minute is over", () => {
   vi.useFakeTimers();
   try {
     const { looks, written } = open();
@@ -41,7 +41,7 @@ test("a look is written at once; those of the next minute count, and the last of
   }
 });
 
-test("nobody unsees something, and a daemon that ends writes what it kept", () => {
+test("an earlier look does not replace a later one, and a daemon that ends records pending looks", () => {
   const { looks, written } = open();
   looks.note(SESSION, ME, { upTo: 6, head: null });
   looks.note(SESSION, ME, { upTo: 2, head: null });
@@ -51,7 +51,7 @@ test("nobody unsees something, and a daemon that ends writes what it kept", () =
   expect(written()).toEqual(["user:me 6", "user:me 9"]);
 });
 
-test("a look that was kept is not written once its session was removed", () => {
+test("a pending look of a removed session is not recorded", () => {
   const { looks, written, removed } = open();
   looks.note(SESSION, ME, { upTo: 6, head: null });
   looks.note(SESSION, ME, { upTo: 9, head: null });

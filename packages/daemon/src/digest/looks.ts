@@ -1,6 +1,6 @@
 /**
- * Up to where each principal has seen each session. A look is written down at most once a minute; later ones of the same minute are kept
- * here and written when it is over, or when the daemon ends. One that dies in between tells somebody something twice.
+ * The journal position up to which each principal has seen each session. A look is recorded at most once a minute; later ones of the same minute
+ * are kept here and recorded when the minute is over or the daemon ends. If the daemon dies in between, some news is shown twice.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { type Principal, type SessionId, unwritable } from "@holdfast/contract";
@@ -13,9 +13,9 @@ const EVERY_MS = 60_000;
 interface Kept {
   session: SessionId;
   principal: Principal;
-  /** When it was last written, by a clock that nobody sets. */
+  /** The monotonic time of the last recorded look. */
   writtenAt: number;
-  /** What is not written yet. */
+  /** A look that is not recorded yet. */
   look: Look | undefined;
 }
 
@@ -27,7 +27,7 @@ export class Looks implements Disposable {
   readonly #isThere: (session: SessionId) => boolean;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `isThere`: whether the session was not removed. */
+  /** `isThere`: false for a removed session. */
   constructor(options: { journal: Journal; db: DatabaseSync; isThere(session: SessionId): boolean; everyMs?: number }) {
     this.#journal = options.journal;
     this.#db = options.db;
@@ -39,7 +39,7 @@ export class Looks implements Disposable {
     return this.#kept.get(`${session} ${principal}`)?.look ?? lookOf(this.#db, session, principal);
   }
 
-  /** Never back: who looks at two places at once has seen what the later one shows. */
+  /** Never goes back: a person who looks in two places at once has seen what the later one shows. */
   note(session: SessionId, principal: Principal, { upTo, head }: { upTo: number; head: string | null }): void {
     const last = this.of(session, principal);
     if (last && last.upTo > upTo) return;
@@ -49,7 +49,7 @@ export class Looks implements Disposable {
     this.#write(performance.now());
   }
 
-  /** What is due; the rest at its time. */
+  /** Records the looks that are due, and schedules the rest. */
   #write(now: number): void {
     let next = Number.POSITIVE_INFINITY;
     for (const [key, kept] of this.#kept) {
@@ -63,9 +63,9 @@ export class Looks implements Disposable {
     if (next < Number.POSITIVE_INFINITY) this.#timer = setTimeout(() => this.#write(performance.now()), next).unref();
   }
 
-  /** A journal that cannot be written keeps nobody from looking: they are told again. */
+  /** An unwritable journal does not prevent a look: the news is only shown again. */
   #append({ session, principal, look }: Kept & { look: Look }): void {
-    // It would outlive everything else of that session.
+    // The event would outlive all others of a removed session.
     if (!this.#isThere(session)) return;
     try {
       const data = { upTo: look.upTo, head: look.head };

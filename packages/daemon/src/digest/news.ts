@@ -1,4 +1,4 @@
-/** The events of a session that are news, and what of them makes which part of a digest. Pure but for the reading. */
+/** Reads the events of a session that are news, and sorts them into the parts of a digest. Everything but the reading is pure. */
 import type { DatabaseSync } from "node:sqlite";
 import {
   type AnyEvent,
@@ -14,36 +14,36 @@ import {
 import { watched } from "../journal/database.ts";
 import { IS_NEWS } from "../journal/news.ts";
 
-/** More than anybody reads; a program that wants all of it reads the events. */
+/** More than anybody reads; a program that needs everything reads the events. */
 export const MOST_NEWS = 1000;
 
-/** The newest after a place in the journal, oldest first; one more than are wanted says that there are more. */
+/** The newest news after a journal position, oldest first; one more than wanted shows that there are more. */
 export function readNews(db: DatabaseSync, session: SessionId, seq: number, limit = MOST_NEWS + 1): AnyEvent[] {
   const sql = `SELECT * FROM events WHERE session = ? AND seq > ? AND ${IS_NEWS} ORDER BY seq DESC LIMIT ?`;
   const rows = watched(db, () => db.prepare(sql).all(session, seq, limit));
   return rows.reverse().map((row) => ({ ...row, data: JSON.parse(String(row.data)) }) as unknown as AnyEvent);
 }
 
-/** The newest place with news after `seq`, if there is any. */
+/** The newest position with news after `seq`, if any. */
 export function lastNews(db: DatabaseSync, session: SessionId, seq: number): number | undefined {
   const sql = `SELECT seq FROM events WHERE session = ? AND seq > ? AND ${IS_NEWS} ORDER BY seq DESC LIMIT 1`;
   return watched(db, () => db.prepare(sql).get(session, seq))?.seq as number | undefined;
 }
 
-/** The newest place with news up to there, if there is any. */
+/** The newest position with news up to `seq`, if any. */
 export function newsUpTo(db: DatabaseSync, session: SessionId, seq: number): number | undefined {
   const sql = `SELECT seq FROM events WHERE session = ? AND seq <= ? AND ${IS_NEWS} ORDER BY seq DESC LIMIT 1`;
   return watched(db, () => db.prepare(sql).get(session, seq))?.seq as number | undefined;
 }
 
-/** Checkpoints of the session's turns at or before a place, newest first: mostly one is enough. */
+/** The newest checkpoint of the session's turns at or before a position. */
 export function checkpointsUpTo(db: DatabaseSync, session: SessionId, seq: number): EventData<"checkpoint.created"> | undefined {
   const sql = `SELECT data FROM events WHERE session = ? AND seq <= ? AND ${IS_NEWS} AND type = 'checkpoint.created' ORDER BY seq DESC LIMIT 1`;
   const row = watched(db, () => db.prepare(sql).get(session, seq));
   return row && (JSON.parse(String(row.data)) as EventData<"checkpoint.created">);
 }
 
-/** The last place in the journal before a time. By halving: the journal is long, and times of day nearly never go back. */
+/** The last journal position before a time. A binary search, because the journal is long and its times hardly ever go back. */
 export function placeBefore(db: DatabaseSync, at: string, last: number): number {
   const next = db.prepare("SELECT seq, at FROM events WHERE seq >= ? ORDER BY seq LIMIT 1");
   let [low, high] = [0, last];
@@ -62,7 +62,7 @@ export function ofType<T extends EventType>(events: readonly AnyEvent[], type: T
   return events.filter((event) => event.type === type) as unknown as Of<T>[];
 }
 
-/** Ids that events of these types name, each once, in the order in which they came up. */
+/** The ids that events of these types name, each once, in order. */
 export function idsOf(events: readonly AnyEvent[], prefix: string): string[] {
   return [...new Set(events.flatMap(({ type, data }) => (type.startsWith(prefix) ? [String(data.id)] : [])))];
 }
@@ -92,7 +92,7 @@ export function troublesOf(events: readonly AnyEvent[], limits: readonly { at: s
   return troubles.sort((a, b) => a.at.localeCompare(b.at));
 }
 
-/** That a limit was near is no news once it was reached. */
+/** A warning before a limit is no news once the limit was reached. */
 function budgetTroubles(events: readonly AnyEvent[]): Trouble[] {
   const exceeded = ofType(events, "budget.exceeded");
   const near = ofType(events, "budget.warned").filter(({ data }) => !exceeded.some((other) => other.data.limit === data.limit));
@@ -139,7 +139,7 @@ function endOf({ exit, cause }: EventData<"session.ended">): Pick<RunNews, "what
   return { what: "failed", text: cause === "exited" ? how : cause.replaceAll("_", " ") };
 }
 
-/** Somebody gave it to somebody else; what a newer Holdfast says of it more is left out. */
+/** Handovers of the session; additional fields of a newer Holdfast are left out. */
 export function handoversOf(events: readonly AnyEvent[]): Digest["handovers"] {
   const text = (value: unknown) => (typeof value === "string" ? value : null);
   return events.flatMap(({ type, at, actor, data }) =>

@@ -1,7 +1,7 @@
 import type { Listening } from "@holdfast/contract";
 import type { Check } from "./doctor.ts";
 
-/** Who can knock at the door. */
+/** Reports who can reach the daemon's TCP address. */
 export function address(listening: Listening | null): Check {
   if (listening === null) return { id: "address", level: "ok", what: "only the Unix socket, which only you can open", remedy: null };
   if (listening.error !== null) {

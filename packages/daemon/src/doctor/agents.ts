@@ -1,4 +1,4 @@
-/** Agents on the caller's PATH that are newer than those by which the rules for their status were made. */
+/** Checks the agents on the caller's PATH, and finds those newer than the versions that the status rules were made for. */
 import type { AgentInfo } from "@holdfast/contract";
 import type { Setup } from "../agent/profile.ts";
 import type { Check } from "./doctor.ts";
@@ -16,10 +16,10 @@ export function agentVersions(agents: readonly AgentInfo[]): Check {
   };
 }
 
-/** An agent as it was found, and how to get it ready. */
+/** An installed agent, and how to set it up. */
 export type AgentState = AgentInfo & { setup: Setup | undefined };
 
-/** What each agent lacks, by its files: nothing is started but for its version, and nobody is logged in. */
+/** What each agent lacks, according to its files: nothing is started except for its version, and nobody is logged in. */
 export function agentStates(agents: readonly AgentState[], home: string): Check[] {
   const real = agents.filter(({ setup }) => setup !== undefined);
   const missing = real.filter(({ path }) => path === null);

@@ -1,4 +1,4 @@
-/** Whether the journal could be restored, and what is left of an earlier restore. */
+/** Checks whether the journal could be restored, and lists files left from an earlier restore. */
 import { readdirSync } from "node:fs";
 import type { Home } from "@holdfast/platform";
 import type { Backups } from "../journal/backups.ts";
@@ -15,7 +15,7 @@ export function backupState(backups: Backups): Check {
   return { id: "backups", level: newest ? "ok" : "note", what, remedy: newest ? null : "holdfast backup create" };
 }
 
-/** Nothing of ours ever deletes it. */
+/** Holdfast never deletes these files. */
 export function setAside(home: Home): Check {
   const kept = list(home.setAside);
   if (kept.length === 0) return { id: "set-aside", level: "ok", what: "no damaged files are set aside", remedy: null };

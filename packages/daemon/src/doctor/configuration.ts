@@ -1,13 +1,13 @@
 import type { HoldfastError } from "@holdfast/contract";
 import type { Check } from "./doctor.ts";
 
-/** config.toml as it is now: the daemon may have read an earlier one. */
+/** The current config.toml; the daemon may have read an earlier one. */
 export interface ConfigurationLook {
   file: string;
   isThere: boolean;
-  /** It makes no sense, and no daemon starts with it. */
+  /** The file is invalid, and no daemon starts with it. */
   error: HoldfastError | undefined;
-  /** What in it means nothing, in words. */
+  /** Descriptions of unknown keys. */
   unknown: readonly string[];
 }
 
@@ -21,7 +21,7 @@ export function configuration({ file, isThere, error, unknown }: ConfigurationLo
   ];
 }
 
-/** Why no daemon runs, where a reader answers in its place. */
+/** Why no daemon runs, if a reader answers in its place. */
 export function daemonTrouble({ message, hint }: HoldfastError): Check {
   return { id: "daemon", level: "problem", what: message, remedy: hint ?? null };
 }

@@ -1,6 +1,6 @@
 /**
- * Looks for what is wrong, or will be: each finding says what and how to get out of it. Only what cannot lose anything is mended by
- * itself, and only when asked.
+ * Finds current and coming problems: each finding describes one and its remedy. Only repairs that cannot lose data are automatic,
+ * and only on request.
  */
 import { type Finding, type HoldfastError, type Listening, unwritable } from "@holdfast/contract";
 import type { Home } from "@holdfast/platform";
@@ -18,7 +18,7 @@ import { type DamagedTranscript, transcripts } from "./transcripts.ts";
 
 export type { ConfigurationLook } from "./configuration.ts";
 
-/** `fix` is there when the finding can be mended safely. */
+/** `fix` exists if the finding can be repaired safely. */
 export type Check = Omit<Finding, "fixed"> & { fix?: () => void };
 
 interface Running {
@@ -26,7 +26,7 @@ interface Running {
   listening(): Listening | null;
   damagedTranscripts(): readonly DamagedTranscript[];
   projects(): Projects;
-  /** On the caller's PATH. */
+  /** The agents on the caller's PATH. */
   agents(place: { path?: string | undefined; home?: string | undefined }): Promise<{ agents: AgentState[] }>;
 }
 
@@ -38,7 +38,7 @@ export class Doctor {
   readonly #running: Running | undefined;
   readonly #trouble: HoldfastError | undefined;
 
-  /** `running`: what only a daemon knows; without one, `trouble` says why there is none. */
+  /** `running`: facts that only a daemon knows; without a daemon, `trouble` is the reason. */
   constructor(options: {
     home: Home;
     backups: Backups;
@@ -84,7 +84,7 @@ export class Doctor {
   }
 }
 
-/** Where nothing can be written, nothing is: the finding stays. */
+/** If a file cannot be written, the finding stays. */
 function mended(fix: (() => void) | undefined): boolean {
   try {
     fix?.();

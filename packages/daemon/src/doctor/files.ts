@@ -1,4 +1,4 @@
-/** The home, its disk, and the kernel's notices about it. */
+/** Checks the home, its disk, and the kernel's limit of file watches. */
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Home, isSameProcess, readJsonFile, whyUnwritable } from "@holdfast/platform";
@@ -33,7 +33,7 @@ export function disk(home: Home): Check {
   return { id: "disk", level: free > GIGABYTE / 10 ? "warning" : "problem", what, remedy };
 }
 
-/** Each running session takes one watch of the kernel's. */
+/** Each running session uses one watch of the kernel. */
 export function watches(): Check {
   const limit = Number(readOr("/proc/sys/fs/inotify/max_user_watches", ""));
   if (!limit || limit >= 4096)
@@ -46,7 +46,7 @@ export function watches(): Check {
   };
 }
 
-/** Registrations of holders that are gone: killed ones cannot take theirs back. */
+/** Registrations of dead holders: a killed holder cannot remove its own. */
 export function keeperFiles(home: Home): Check {
   const directory = join(home.path, "holders");
   const stale = (existsSync(directory) ? readdirSync(directory) : []).filter((name) => {

@@ -1,12 +1,12 @@
-/** The programs Holdfast stands on. */
+/** Checks the programs that Holdfast needs. */
 import { VERSION } from "@holdfast/contract";
 import { findProgram, STANDARD_PATH } from "@holdfast/platform";
 import type { Check } from "./doctor.ts";
 
 export interface TmuxFacts {
-  /** How to get it. */
+  /** How to install it. */
   hint: string;
-  /** Undefined when it is not on this machine; `isNew`: it names signals and tells of resizes. */
+  /** Undefined if it is not installed; `isNew`: it reports signal names and resizes. */
   program: { path: string; version: string; isNew: boolean } | undefined;
 }
 

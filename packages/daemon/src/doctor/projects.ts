@@ -1,20 +1,20 @@
-/** Sessions and workspaces whose project's directory is gone. Nothing is removed by itself: the directory may be on a disk that is not mounted. */
+/** Finds sessions and workspaces whose project directory is gone. Nothing is removed automatically, because the directory may be on an unmounted disk. */
 import { existsSync } from "node:fs";
 import { hasEnded, type SessionStatus } from "@holdfast/contract";
 import type { Check } from "./doctor.ts";
 
 export interface Projects {
   sessions: readonly { name: string; cwd: string; status: SessionStatus; workspace: unknown }[];
-  /** Those that are not removed. */
+  /** Workspaces that were not removed. */
   workspaces: readonly { name: string; path: string; repo: string | null }[];
 }
 
-/** More are counted. */
+/** Further names are only counted. */
 const MOST_NAMED = 10;
 
 export function projectsGone({ sessions, workspaces }: Projects): Check {
   const lost = workspaces.filter(({ path, repo }) => !existsSync(repo ?? path) || !existsSync(path));
-  // One that runs holds its directory, whatever became of its name.
+  // A running session holds its directory open, even if it was deleted or renamed.
   const left = sessions.filter(
     ({ status, cwd, workspace }) => (hasEnded(status) || status === "created") && workspace === null && !existsSync(cwd),
   );

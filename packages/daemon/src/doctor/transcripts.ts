@@ -1,4 +1,4 @@
-/** Transcripts that were found damaged, of sessions that are still there. */
+/** Reports damaged transcripts of existing sessions. */
 import { counted } from "@holdfast/platform";
 import type { Check } from "./doctor.ts";
 

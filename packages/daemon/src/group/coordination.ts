@@ -1,6 +1,6 @@
 /**
- * A group whose coordinator has ended gets another: the member that is alive and has been in it for longest; nobody, when none is. Follows the journal,
- * and looks at every group at its start: a daemon that died in between leaves it to the next. One whose next run is due has not ended.
+ * Replaces a coordinator that has ended by the longest-standing live member, or by nobody if there is none. Follows the journal, and checks every
+ * group at the start, in case a daemon died in between. A session whose next run is due has not ended.
  */
 import { describe, log } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
@@ -8,7 +8,7 @@ import type { Journal } from "../journal/journal.ts";
 import type { GroupQueries } from "../projection/group-queries.ts";
 import { handOver } from "./groups.ts";
 
-/** After which a member may be alive, or not any more. */
+/** Events after which a member may have become alive or ended. */
 const FOLLOWED = [
   "session.ended",
   "session.removed",
@@ -39,7 +39,7 @@ export class Coordination implements Disposable {
     this.#ending.abort();
   }
 
-  /** On a full disk it is tried again after whatever comes next. */
+  /** On a full disk the next event causes another attempt. */
   look(): boolean {
     try {
       const drafts = this.#queries.withoutCoordinator().map((path) => {

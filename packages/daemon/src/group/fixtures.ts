@@ -1,4 +1,4 @@
-/** A journal with all its tables and a few sessions, for the tests of this room. */
+/** For tests: a journal with all its tables and a few sessions. */
 import type { EventData, Principal, SessionId, Sums } from "@holdfast/contract";
 import { Refusals } from "../access/refusals.ts";
 import { openDatabase } from "../journal/database.ts";
@@ -55,7 +55,7 @@ export class GroupBench {
     });
   }
 
-  /** A session that runs; its id is made of its name. */
+  /** A running session; its id is derived from its name. */
   session(name: string, more: Partial<EventData<"session.created">> = {}): SessionId {
     const id = name.padEnd(10, "x") as SessionId;
     const shape = { name, kind: "shell", agent: "shell", role: null, objective: null, host: "native", cwd: "/", command: ["sh"], ...more };
@@ -85,7 +85,7 @@ export class GroupBench {
     this.journal.append(...removal(this.sessions, record, { actor: ME }));
   }
 
-  /** All that is older than ten days and may go. */
+  /** Prunes everything older than ten days that may be pruned. */
   prune({ mostOldEvents = 1000 } = {}): void {
     const options = {
       before: new Date(this.now - 10 * DAY_MS).toISOString(),

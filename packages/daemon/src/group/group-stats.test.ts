@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { GroupBench, ME, NOTHING } from "./fixtures.ts";
 import { median, statsOf } from "./group-stats.ts";
 
-test("progress is added up over the members of a group and of those in it, each once (GRP-08 together)", () => {
+test("progress is summed over the members of a group and its subgroups, each session once (GRP-08 together)", () => {
   const bench = new GroupBench();
   const [a, b, c] = [bench.session("a"), bench.session("b", { kind: "terminal", agent: "demo" }), bench.session("c")];
   bench.groups.join("team", [a, b], { actor: ME });
@@ -27,7 +27,7 @@ test("progress is added up over the members of a group and of those in it, each 
   expect(asked).toEqual([[a, b, c]]);
 });
 
-test("the time to reply is the median over what members told one another and what was said to the group (GRP-12 together)", () => {
+test("the reply time is the median over messages between members and messages to the group (GRP-12 together)", () => {
   const bench = new GroupBench();
   const [a, b, c] = [bench.session("a"), bench.session("b"), bench.session("c")];
   bench.groups.join("team", [a, b], { actor: ME });

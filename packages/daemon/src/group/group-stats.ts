@@ -1,4 +1,4 @@
-/** What the members of a group, and of those in it, have done together: each session is counted once. */
+/** Statistics of the members of a group and its subgroups; each session is counted once. */
 import type { GroupStats, SessionId, SessionStatus, Sums } from "@holdfast/contract";
 import type { GroupQueries } from "../projection/group-queries.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";

@@ -12,7 +12,7 @@ function refused(work: () => unknown): HoldfastError {
   throw new Error("it was not refused");
 }
 
-test("joining makes the group and those it is in; a session may be in several, and its peers are the others (GRP-01 together)", () => {
+test("joining creates the group and its parents; a session may be in several groups, and its peers are the other members (GRP-01 together)", () => {
   const bench = new GroupBench();
   const [a, b, c] = [bench.session("a"), bench.session("b"), bench.session("c")];
   expect(bench.groups.join("team/research", [a, b], { actor: ME })).toMatchObject({
@@ -38,7 +38,7 @@ test("joining makes the group and those it is in; a session may be in several, a
   expect(bench.groups.peers(bench.session("d"))).toEqual([]);
 });
 
-test("who is in a group knows those above and below it, and not those beside it (GRP-09 together)", () => {
+test("peers are the members of groups above and below, not of sibling groups (GRP-09 together)", () => {
   const bench = new GroupBench();
   const [lead, one, two] = [bench.session("lead"), bench.session("one"), bench.session("two")];
   bench.groups.join("team", [lead], { actor: ME });
@@ -51,7 +51,7 @@ test("who is in a group knows those above and below it, and not those beside it 
   expect(bench.queries.membersBelow("team").map(({ name }) => name)).toEqual(["lead", "one", "two"]);
 });
 
-test("a group is made once, and refused a name that is none", () => {
+test("a group is created once, and an invalid name is refused", () => {
   const bench = new GroupBench();
   bench.groups.create("team", { actor: ME });
   expect(refused(() => bench.groups.create("team", { actor: ME }))).toMatchObject({ code: "group_exists" });
@@ -60,7 +60,7 @@ test("a group is made once, and refused a name that is none", () => {
   expect(refused(() => bench.groups.leave("team", bench.session("a"), ME))).toMatchObject({ code: "not_a_member" });
 });
 
-test("a full group takes nobody in, not even some of those who ask, and says its limit (GRP-04 together)", () => {
+test("a full group refuses all new members, and the error names the limit (GRP-04 together)", () => {
   const bench = new GroupBench();
   const ids = Array.from({ length: 34 }, (_, i) =>
     bench.session(`s${String.fromCharCode(97 + Math.floor(i / 26))}${String.fromCharCode(97 + (i % 26))}`),
@@ -77,7 +77,7 @@ test("a full group takes nobody in, not even some of those who ask, and says its
   expect(bench.groups.join("team", ids.slice(32), { actor: ME }).members).toHaveLength(34);
 });
 
-test("a limit is the group's own, or as configured", () => {
+test("the limit is the group's own, else the configured one", () => {
   const bench = new GroupBench({ limit: 2 });
   const [a, b, c] = [bench.session("a"), bench.session("b"), bench.session("c")];
   expect(bench.groups.create("large", { limit: 3, actor: ME }).limit).toBe(3);
@@ -92,7 +92,7 @@ test("a limit is the group's own, or as configured", () => {
   expect(refused(() => bench.groups.join("small", [a, b, c], { actor: ME })).hint).toBe("raise the limit: holdfast group limit small 4");
 });
 
-test("the first member coordinates; it is handed over by hand, and by itself when the coordinator leaves (GRP-03 together)", () => {
+test("the first member coordinates; the role moves on request, and automatically when the coordinator leaves (GRP-03 together)", () => {
   const bench = new GroupBench();
   const [a, b, c] = [bench.session("a"), bench.session("b"), bench.session("c")];
   const leader = () => bench.groups.get("team").coordinator?.name ?? null;
@@ -116,7 +116,7 @@ test("the first member coordinates; it is handed over by hand, and by itself whe
   expect(bench.events("group.coordinator_changed").map(({ why }) => why)).toEqual(["first", "asked", "left", "left", "first"]);
 });
 
-test("when the coordinator ends, the member that has been there longest and is alive takes over (GRP-03 together)", () => {
+test("when the coordinator ends, the longest-standing live member takes over (GRP-03 together)", () => {
   const bench = new GroupBench();
   const [a, b, c] = [bench.session("a"), bench.session("b"), bench.session("c")];
   const leader = () => bench.groups.get("team").coordinator?.name ?? null;
@@ -148,7 +148,7 @@ test("when the coordinator ends, the member that has been there longest and is a
   expect(bench.journal.cursor.seq, "nothing is left to do").toBe(seq);
 });
 
-test("it is handed over as soon as the journal says that the coordinator has ended", async () => {
+test("the role moves as soon as the journal records the coordinator's end", async () => {
   const bench = new GroupBench();
   const [a, b] = [bench.session("a"), bench.session("b")];
   bench.groups.join("team", [a, b], { actor: ME });
@@ -160,7 +160,7 @@ test("it is handed over as soon as the journal says that the coordinator has end
   expect(bench.groups.get("team").coordinator?.name).toBe("b");
 });
 
-test("a group that is in use is removed only by force, with those in it; sessions go on", () => {
+test("a group in use is removed only by force, with its subgroups, and its sessions keep running", () => {
   const bench = new GroupBench();
   const [a] = [bench.session("a")];
   bench.groups.join("team/research", [a], { actor: ME });
@@ -173,7 +173,7 @@ test("a group that is in use is removed only by force, with those in it; session
   expect(bench.groups.remove("team", { force: false, actor: ME })).toEqual(["team"]);
 });
 
-test("a session that begins in groups is in them in the same transaction, and what it makes has its parent first (GRP-01 together)", () => {
+test("a session started in groups joins them in the same transaction, and its parent is the first member of new groups (GRP-01 together)", () => {
   const bench = new GroupBench();
   const parent = bench.session("parent");
   const paths = bench.groups.check(["team/x", "team/y", "team/x"]);

@@ -1,6 +1,6 @@
 /**
- * The verbs on groups. Each is one transaction: that a group is made, who joins it and who coordinates it from then on are never apart. All is decided
- * without a pause between reading and writing, so that no two callers decide on the same state.
+ * The operations on groups. Each is one transaction: creating a group, joining it and choosing its coordinator are never separate. Each decides
+ * without a pause between reading and writing, so no two callers decide on the same state.
  */
 import {
   checkGroup,
@@ -17,18 +17,18 @@ import type { Draft, Journal } from "../journal/journal.ts";
 import type { GroupQueries, GroupRecord } from "../projection/group-queries.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
 
-/** Someone who is to join; of one that is being started, nothing is recorded yet. */
+/** A joining session; one that is being started has no record yet. */
 type Joining = Pick<GroupMember, "session" | "ended">;
 
 export class Groups {
   readonly queries: GroupQueries;
   readonly #journal: Journal;
   readonly #sessions: SessionQueries;
-  /** Of members, where a group has none of its own. */
+  /** The default limit of members. */
   readonly limit: number;
   readonly #keep: (session: SessionId, groups: string[]) => void;
 
-  /** `keep`: where a lost journal finds again which groups a session is in. */
+  /** `keep` stores a session's groups outside the journal, in case the journal is lost. */
   constructor(options: {
     journal: Journal;
     queries: GroupQueries;
@@ -51,7 +51,7 @@ export class Groups {
     return this.#view(this.queries.find(path));
   }
 
-  /** `first`: the session that makes it. */
+  /** `first`: the session that creates the group. */
   create(
     input: string,
     how: { limit?: number | undefined; goal?: string | undefined; actor: Principal; first?: SessionId | undefined },
@@ -76,7 +76,7 @@ export class Groups {
     return this.get(record.path);
   }
 
-  /** False: it was that already. */
+  /** False: the goal was already set. */
   setGoal(path: string, goal: string | null, actor: Principal): boolean {
     const record = this.queries.find(path);
     if (record.goal === goal) return false;
@@ -84,7 +84,7 @@ export class Groups {
     return true;
   }
 
-  /** All or none; those that are in it already stay as they are. `joined`: the names of the others. */
+  /** All sessions join, or none; existing members stay unchanged. `joined`: the names of the new members. */
   join(input: string, sessions: readonly SessionId[], { actor }: { actor: Principal }): Group & { joined: string[] } {
     const path = checkGroup(input);
     const members = this.#joiningOf(sessions.filter((session) => !this.queries.isMember(path, session)));
@@ -94,14 +94,14 @@ export class Groups {
     return { ...this.get(path), joined: members.flatMap(({ session }) => this.#sessions.get(session)?.name ?? []) };
   }
 
-  /** Their paths as they are called; throws what one more member would be refused for. */
+  /** The normalized paths; throws if one more member would be refused. */
   check(groups: readonly string[]): string[] {
     const paths = [...new Set(groups.map(checkGroup))];
     for (const path of paths) this.#checkRoom(path, 1, this.queries.get(path)?.limit ?? null);
     return paths;
   }
 
-  /** The facts of a new session's joining. `maker`: the session that starts it is the first member of what it makes by that. */
+  /** The events of a new session's joining. `maker`: the session that starts it becomes the first member of groups created by that. */
   joining(session: SessionId, groups: readonly string[], { actor, maker }: { actor: Principal; maker: SessionId | null }): Draft[] {
     const made = new Set<string>();
     return groups.flatMap((path) => {
@@ -139,7 +139,7 @@ export class Groups {
     return this.get(record.path);
   }
 
-  /** With those in it; their paths, the deepest first. */
+  /** Removes a group with its subgroups, and returns their paths, deepest first. */
   remove(path: string, { force, actor }: { force: boolean; actor: Principal }): string[] {
     const record = this.queries.find(path);
     const below = this.queries.below(record.path);
@@ -165,7 +165,7 @@ export class Groups {
     return this.peersIn(this.queries.of(session), session);
   }
 
-  /** Who is in these groups, and in those above and below them, but for the one who asks. */
+  /** The members of these groups and of those above and below them, without the session itself. */
   peersIn(groups: readonly string[], session: SessionId | null): Peer[] {
     return this.queries.peersIn(groups, session).map(({ joinedAt: _, ...peer }) => {
       const { role = null, objective = null } = this.#sessions.get(peer.session) ?? {};
@@ -173,7 +173,7 @@ export class Groups {
     });
   }
 
-  /** The member that is meant, by its name, its id or the beginning of that. */
+  /** Finds a member by its name, its id or an id prefix. */
   memberOf(path: string, ref: string): SessionId {
     const { members } = this.queries.find(path);
     const name = ref.normalize("NFC");
@@ -199,7 +199,7 @@ export class Groups {
     return records.map(({ id, endedAt, restartAt }) => ({ session: id, ended: endedAt !== null && restartAt === null }));
   }
 
-  /** The group and those above it that are not there yet, the topmost first. */
+  /** Events that create the group and its missing parents, topmost first. */
   #making(
     path: string,
     { limit, goal, actor }: { limit: number | null; goal?: string | undefined; actor: Principal },

@@ -1,22 +1,22 @@
-/** What an agent is told of the groups it is in, with the first words to it: who is there, and by what it reaches them. */
+/** The introduction to an agent's groups, which precedes its first prompt: its peers, and how to reach them. */
 import { type DeclaredPeer, isBelow, type Peer, type Principal } from "@holdfast/contract";
 import type { Means } from "../agent/means.ts";
 
-/** More are in a group than anybody wants to read of; the commands list them. */
+/** Longer lists are not read; the commands list all members. */
 const MOST_PEERS = 20;
 const LONGEST_OBJECTIVE = 100;
 
-/** Someone who is in a group, or is about to be. `agent` null: its role says which. */
+/** A current or coming member of a group. `agent` null: its role determines it. */
 type Other = Pick<Peer, "name" | "ended" | "coordinator" | "groups" | "role" | "objective"> & { agent: string | null; isComing?: boolean };
 
-/** `by`: whose words it is. */
+/** `by`: the principal that set the goal. */
 interface Goal {
   group: string;
   goal: string;
   by?: Principal | null;
 }
 
-/** Who is there, and who a file says will be: as that file has it, also who coordinates. */
+/** The current peers and those that a file declares, with the coordinators of that file. */
 export function withDeclared(
   peers: readonly Peer[],
   { name: own, groups, declared }: { name: string; groups: readonly string[]; declared: readonly DeclaredPeer[] },
@@ -46,7 +46,7 @@ export function introduction({
 }: {
   name: string;
   groups: readonly string[];
-  /** Of those groups and of those above them. */
+  /** The goals of these groups and of those above them. */
   goals?: readonly Goal[];
   peers: readonly Other[];
   means: Means;
@@ -76,13 +76,13 @@ function lineOf({ name, agent, coordinator, role, objective, isComing }: Other):
   return `- ${name} (${about.filter((part) => part !== null).join(", ")})${objective === null ? "" : `: ${inQuotes(objective)}`}`;
 }
 
-/** Somebody else's words: one line, which cannot end its quotes. */
+/** Quotes text of others on one line, which cannot end its quotes. */
 function inQuotes(text: string): string {
   const line = text.replace(/\s+/g, " ").trim();
   return JSON.stringify(line.length > LONGEST_OBJECTIVE ? `${line.slice(0, LONGEST_OBJECTIVE - 1)}…` : line);
 }
 
-/** With Holdfast's tools it need not run commands; of what it cannot use it is not told. */
+/** Names Holdfast's tools if the agent has them, otherwise the commands, and nothing that the agent cannot use. */
 function howTo({ uses, runsCommands }: Means, groups: readonly string[], peers: readonly Other[]): string[] {
   const lines = TOOLS.flatMap(([names, what]) => {
     const usable = names.filter(uses);
@@ -112,7 +112,7 @@ function commandsFor(groups: readonly string[], peers: readonly Other[]): string
   ];
 }
 
-/** What is said to a group reaches those in it and below: who is above is reached by the group above. */
+/** A message to a group reaches its members and those below; members above are reached through the group above. */
 function toAll(groups: readonly string[], peers: readonly Other[]): string {
   const above = peers.flatMap((peer) => peer.groups).filter((each) => groups.some((group) => group.startsWith(`${each}/`)));
   const reached = [...new Set([...groups, ...above])];

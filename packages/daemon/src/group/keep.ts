@@ -2,7 +2,7 @@ import type { SessionId } from "@holdfast/contract";
 import { describe, type Home, log } from "@holdfast/platform";
 import { amendSpec } from "../session/run-files.ts";
 
-/** The second trace of it; that it cannot be written is no reason to refuse what is in the journal. */
+/** Stores a session's groups outside the journal. A failed write is no reason to refuse what is in the journal. */
 export function keepGroups(home: Home): (session: SessionId, groups: string[]) => void {
   return (session, groups) => {
     try {

@@ -7,14 +7,14 @@ import type { Groups } from "./groups.ts";
 import { introduction, withDeclared } from "./introduction.ts";
 import type { GroupReach } from "./reach.ts";
 
-/** Groups, as sessions need them when they begin. */
+/** The group operations that starting a session needs. */
 export class GroupMemberships implements Memberships {
   readonly #groups: Groups;
   readonly #reach: GroupReach;
   readonly #profiles: Profiles;
   readonly #directory: string;
 
-  /** `directory`: where the files of sessions are. */
+  /** `directory`: the directory of all session files. */
   constructor(options: { groups: Groups; reach: GroupReach; profiles: Profiles; directory: string }) {
     this.#groups = options.groups;
     this.#reach = options.reach;
@@ -32,9 +32,9 @@ export class GroupMemberships implements Memberships {
     return this.#groups.joining(session, groups, { actor, maker: parent });
   }
 
-  introduction({ id, name, agent, kind, groups, declared = [], tools = null }: Parameters<Memberships["introduction"]>[0]): string | null {
+  introduction({ id, name, agent, kind, groups, declared = [], rule }: Parameters<Memberships["introduction"]>[0]): string | null {
     if (groups.length === 0 || kind === "shell") return null;
-    const means = meansOf(this.#profiles.find(agent), { isChat: kind === "conversation", directory: this.#directory, tools });
+    const means = meansOf(this.#profiles.find(agent), { isChat: kind === "conversation", directory: this.#directory, rule });
     const goals = this.#groups.queries.goals(groups);
     return introduction({ name, groups, goals, peers: withDeclared(this.#groups.peersIn(groups, id), { name, groups, declared }), means });
   }

@@ -31,7 +31,7 @@ function open() {
   return { bench, inside, child, outside, rights };
 }
 
-test("a session changes the groups that it or a child is in, looks at those above and below, and reaches no others (NEW-05 together)", () => {
+test("a session may change groups that it or a child is in, may read those above and below, and reaches no others (NEW-05 together)", () => {
   const { inside, child, outside, rights, bench } = open();
   const all = ["team", "team/research", "team/research/deep", "team/dev", "other"];
   expect(all.map((path) => rights(inside, path))).toEqual(["r--", "rwj", "rwj", "---", "---"]);
@@ -40,13 +40,13 @@ test("a session changes the groups that it or a child is in, looks at those abov
   expect(bench.events("access.refused").length).toBeGreaterThan(0);
 });
 
-test("a session makes new groups, and new ones in its own, but none in those of others", () => {
+test("a session may create groups, also inside its own, but not inside those of others", () => {
   const { inside, outside, rights } = open();
   expect(["new", "team/research/new", "other/new", "team/new"].map((path) => rights(inside, path))).toEqual(["--j", "--j", "---", "---"]);
   expect(rights(outside, "team/research/new")).toBe("---");
 });
 
-test("of groups that are not its own a session hears only that there is one", () => {
+test("a session learns of a foreign group only that it exists", () => {
   const { outside, bench } = open();
   const asked = (path: string) => () => bench.reach.checkRead(outside, path, "x");
   expect(asked("team")).toThrow(expect.objectContaining({ code: "forbidden" }));
@@ -54,7 +54,7 @@ test("of groups that are not its own a session hears only that there is one", ()
   expect(asked("teams")).toThrow(expect.objectContaining({ code: "group_not_found", candidates: ["other"] }));
 });
 
-test("what others are in as well is not a session's to remove", () => {
+test("a session may not remove a group that has other members", () => {
   const { inside, bench } = open();
   bench.reach.checkAlone(inside, "team/research", "x");
   bench.groups.join("team/research/deep", [bench.session("stranger")], { actor: ME });

@@ -1,6 +1,6 @@
 /**
- * What a session's own token may do with groups. It changes those that it or a child of it is in; it may look at those above them, whose values
- * are its own too, and at those below. Of others it hears only that there is one: a path that is taken must be told apart from one that was mistyped.
+ * The rights of a session's own token on groups. It may change groups that it or a child is in; it may read those above, whose values it inherits,
+ * and those below. Of other groups it learns only that one exists: a taken path must be distinguishable from a mistyped one.
  */
 import { HoldfastError, isBelow, type SessionId } from "@holdfast/contract";
 import { sessionPrincipal } from "../access/principal.ts";
@@ -19,17 +19,17 @@ export class GroupReach {
     this.#refusals = options.refusals;
   }
 
-  /** Those that it or a child of it is in. */
+  /** The groups that the session or a child is in. */
   of(reach: SessionId): string[] {
     return this.#own(reach);
   }
 
-  /** Which it may look at. */
+  /** Whether the session may read the group. */
   sees(reach: SessionId, path: string): boolean {
     return this.#own(reach).some((own) => own === path || isBelow(own, path) || isBelow(path, own));
   }
 
-  /** Throws `forbidden`, and for one that is not there `group_not_found`. `reach` undefined: whoever asks is no session. */
+  /** Throws `forbidden`, or `group_not_found` for a missing group. `reach` undefined: the caller is not a session. */
   checkRead(reach: SessionId | undefined, path: string, endpoint: string): void {
     if (reach === undefined) return;
     this.#checkThere(reach, path);
@@ -42,7 +42,7 @@ export class GroupReach {
     if (!this.#own(reach).includes(path.normalize("NFC"))) throw this.#refuse(reach, path, endpoint);
   }
 
-  /** Likewise, of one that may have to be made: a new one is its own; one in another's is not. */
+  /** As above, for a group that may have to be created: a new one is the session's own, except inside a foreign one. */
   checkJoin(reach: SessionId | undefined, path: string, endpoint: string): void {
     if (reach === undefined) return;
     const name = path.normalize("NFC");
@@ -53,12 +53,12 @@ export class GroupReach {
     if (!isNew || isBelowOthers) throw this.#refuse(reach, path, endpoint);
   }
 
-  /** Those in the groups that it sees: what others say to one another is not for it, though a group above holds them all. */
+  /** The members of the groups that the session sees. It does not see messages between others, even if a group above contains them all. */
   peersOf(reach: SessionId): ReadonlySet<SessionId> {
     return new Set(this.#queries.peersIn(this.#own(reach), null).map(({ session }) => session));
   }
 
-  /** What others are in as well is not a session's to remove. */
+  /** A session may not remove a group that has other members. */
   checkAlone(reach: SessionId | undefined, path: string, endpoint: string): void {
     if (reach === undefined) return;
     const own = new Set(this.#sessions.descendants(reach));

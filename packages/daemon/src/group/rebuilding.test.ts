@@ -11,7 +11,7 @@ type Step = { do: number; path: number; who: number; key: number };
 
 const step = fc.record({ do: fc.nat(13), path: fc.nat(PATHS.length - 1), who: fc.nat(3), key: fc.nat(KEYS.length - 1) });
 
-/** What may be refused is refused: only what it leaves behind counts. */
+/** Errors of a refused step are ignored: only its effect counts. */
 function take(bench: GroupBench, ids: SessionId[], { do: what, path: p, who, key: k }: Step): void {
   const [path = "", id = "" as SessionId, key = ""] = [PATHS[p], ids[who], KEYS[k]];
   const { run, endedAt = null } = bench.sessions.get(id) ?? {};
@@ -45,7 +45,7 @@ function take(bench: GroupBench, ids: SessionId[], { do: what, path: p, who, key
   bench.coordination.look();
 }
 
-test("tables of groups that are made anew from what is left of the journal are as they were, whatever was done and pruned", () => {
+test("group tables rebuilt from the journal equal the live ones after any steps and any pruning", () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 5, maxLength: 60 }), (steps) => {
       const bench = new GroupBench();
@@ -59,7 +59,7 @@ test("tables of groups that are made anew from what is left of the journal are a
   );
 });
 
-test("what was changed again is pruned with its age; the last of each key stays, and revisions are never used again", () => {
+test("pruning removes old versions of a value and keeps the newest of each key, and revisions are never reused", () => {
   const bench = new GroupBench();
   bench.groups.create("team", { actor: ME });
   bench.groups.create("gone", { actor: ME });
@@ -81,7 +81,7 @@ test("what was changed again is pruned with its age; the last of each key stays,
   expect([bench.queries.revision("team"), bench.values.share("gone", "goal", { value: 2, actor: ME }).revision]).toEqual([7, 2]);
 });
 
-test("a removed session is in no group, and what is known of one stays when its old events are pruned", () => {
+test("a removed session is in no group, and membership survives the pruning of old events", () => {
   const bench = new GroupBench();
   const [a, b] = [bench.session("a"), bench.session("b")];
   bench.groups.join("team", [a, b], { actor: ME });
@@ -103,7 +103,7 @@ test("a removed session is in no group, and what is known of one stays when its 
   expect(bench.groups.get("team")).toMatchObject({ coordinator: { name: "b" }, members: [{ name: "b", ended: false }] });
 });
 
-test("after a restore no revision comes back as that of another value", () => {
+test("after a restore no revision is reused for another value", () => {
   const bench = new GroupBench();
   bench.groups.create("team", { actor: ME });
   bench.values.share("team", "goal", { value: 1, actor: ME });
@@ -112,7 +112,7 @@ test("after a restore no revision comes back as that of another value", () => {
   expect(bench.values.share("team", "goal", { value: 2, ifRevision: 1, actor: ME }).revision).toBeGreaterThan(1_000_000);
 });
 
-test("what pruning looks for is found by indexes", () => {
+test("pruning finds values through an index", () => {
   const db = openDatabase(":memory:");
   const plan = db
     .prepare(

@@ -20,7 +20,7 @@ function open(): GroupBench {
   return bench;
 }
 
-test("a value has a revision, an author and a time; it is set, read, listed and taken away (GRP-02 together)", () => {
+test("a value has a revision, an author and a time, and can be set, read, listed and unset (GRP-02 together)", () => {
   const { values } = open();
   const at = "2026-01-01T00:00:00.000Z";
   expect(values.share("team", "goal", { value: { ship: true }, actor: ME })).toEqual({
@@ -47,7 +47,7 @@ test("a value has a revision, an author and a time; it is set, read, listed and 
   expect(values.share("team", "goal", { value: 1, actor: ME }).revision).toBe(5);
 });
 
-test("a write on what is not current any more is refused, with what it is now (GRP-02 together)", () => {
+test("a write to an outdated revision is refused with the current value (GRP-02 together)", () => {
   const { values } = open();
   const first = values.share("team", "n", { value: 1, ifRevision: 0, actor: ME });
   const stale = refused(() => values.share("team", "n", { value: 9, ifRevision: 0, actor: OTHER }));
@@ -60,7 +60,7 @@ test("a write on what is not current any more is refused, with what it is now (G
   expect(values.share("team", "n", { value: 3, ifRevision: 0, actor: ME }).revision).toBe(4);
 });
 
-test("what the parent shares is read in its children, the nearest wins, and nothing goes up (GRP-09 together)", () => {
+test("a group inherits values of its parents, the nearest wins, and parents inherit nothing (GRP-09 together)", () => {
   const bench = open();
   const { values } = bench;
   bench.groups.create("team/research/deep", { actor: ME });
@@ -88,7 +88,7 @@ test("what the parent shares is read in its children, the nearest wins, and noth
   expect(values.get("team/research/deep", "goal").group).toBe("team");
 });
 
-test("64 KB and 1,000 keys are the most, and the error says so", () => {
+test("a value has at most 64 KB and a group at most 1,000 keys, and the error names the limit", () => {
   const { values } = open();
   values.share("team", "full", { value: "x".repeat(65_534), actor: ME });
   expect(refused(() => values.share("team", "full", { value: "x".repeat(65_535), actor: ME }))).toMatchObject({
@@ -109,7 +109,7 @@ test("64 KB and 1,000 keys are the most, and the error says so", () => {
   values.share("team", "more", { value: 1, actor: ME });
 });
 
-test("who watches hears of each change after a revision, of the group and those above it, and of nothing else", async () => {
+test("a watcher gets each change of the group and the groups above it after a revision, and no others", async () => {
   const bench = open();
   const { values } = bench;
   bench.groups.create("team/research", { actor: ME });
@@ -143,7 +143,7 @@ test("who watches hears of each change after a revision, of the group and those 
   await expect(gone).rejects.toMatchObject({ code: "group_not_found" });
 });
 
-test("a group that is made again under its old name goes on with the revisions of the old one", () => {
+test("a group created again under its old name continues the revisions of the old one", () => {
   const bench = open();
   bench.values.share("team", "goal", { value: 1, actor: ME });
   bench.groups.remove("team", { force: false, actor: ME });

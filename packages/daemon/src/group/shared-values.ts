@@ -1,6 +1,6 @@
 /**
- * The values that members of a group share. Reading the current one, comparing and writing are one step of the daemon: of several who write on what
- * they read, one succeeds, and the others are told what it is now.
+ * The shared values of a group. Reading, comparing and writing a value are one step of the daemon: of several concurrent writers with the same
+ * revision one succeeds, and the others get the current value.
  */
 import {
   checkKey,
@@ -21,7 +21,7 @@ export class SharedValues {
   readonly #queries: GroupQueries;
   readonly #nameOf: (principal: Principal) => string;
 
-  /** `nameOf`: how people call who wrote something. */
+  /** `nameOf`: a principal's name for people. */
   constructor(options: { journal: Journal; queries: GroupQueries; nameOf(principal: Principal): string }) {
     this.#journal = options.journal;
     this.#queries = options.queries;
@@ -77,7 +77,7 @@ export class SharedValues {
     return { ...view(own), revision };
   }
 
-  /** Answers at once what there is after that revision; else waits for a change, or until the signal. */
+  /** Returns the changes after a revision at once if there are any; otherwise waits for a change or the signal. */
   async watch(
     group: string,
     { after, signal }: { after?: number | undefined; signal: AbortSignal },
@@ -94,10 +94,10 @@ export class SharedValues {
       const revision = this.#queries.revision(path);
       const changes = revision > known ? this.#queries.changesAfter(path, known) : [];
       if (changes.length > 0 || signal.aborted) return { revision, changes: changes.map(change) };
-      // What changed was in another group of its tree.
+      // The change was in another group of the same tree.
       known = revision;
       await this.#journal.changed(seq, signal);
-      // It may be gone.
+      // The group may have been removed.
       this.#queries.resolve(path);
     }
   }
@@ -149,7 +149,7 @@ function change(record: ValueRecord): ValueChange {
   return { ...view(record), unset: record.value === null };
 }
 
-/** The journal's database reads JSON of a thousand levels, and what is said around the value is among them. */
+/** SQLite reads JSON up to a thousand levels deep, including those around the value. */
 const DEEPEST_VALUE = 500;
 
 function checkSize(value: unknown): void {

@@ -512,4 +512,13 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE messages ADD COLUMN turn_id TEXT;
   `,
+  `
+  ALTER TABLE sessions ADD COLUMN first_prompt TEXT;
+  UPDATE sessions SET first_prompt = (
+    SELECT substr(m.text, 1, 500) FROM events e JOIN messages m ON m.id = json_extract(e.data, '$.id')
+    WHERE e.session = sessions.id AND e.type = 'message.injecting'
+    AND NOT EXISTS (SELECT 1 FROM sessions c WHERE m.sender = 'session:' || c.id AND c.parent = sessions.id)
+    ORDER BY e.seq LIMIT 1)
+  WHERE objective IS NULL;
+  `,
 ];

@@ -33,8 +33,9 @@ const ready: Situation = {
   usedUp: null,
   composer: "nothing",
   steadyMs: 0,
-  attempt: { pasted: 0, entered: 0, sawTurn: null, told: null, reply: null, failure: null },
+  attempt: { pasted: 0, entered: 0, sawTurn: null, told: null, into: null, heard: null, reply: null, failure: null },
   tells: { prompts: true, replies: true },
+  joined: false,
   channel: undefined,
 };
 
@@ -60,6 +61,7 @@ const situations = fc.record({
     failure: fc.constantFrom(null, "429"),
   }),
   tells: fc.record({ prompts: fc.boolean(), replies: fc.boolean() }),
+  joined: fc.boolean(),
   channel: fc.constantFrom(undefined, undefined, true, false),
 }) as fc.Arbitrary<Situation>;
 
@@ -108,9 +110,14 @@ test("nothing is typed over somebody's draft, and Enter is not pressed on it (GR
 test("a running turn is left alone unless the sender steers (GRP-06 agents)", () => {
   anything((message, now, action) => {
     if (action.do === "hand over" && now.turn === "working") expect(message.steer).toBe(true);
+    if (action.do === "press enter" && now.turn === "working") expect(message.steer || message.working).toBe(true);
   });
   expect(did(queued, { turn: "working" })).toBe("hold");
   expect(did({ ...queued, steer: true }, { turn: "working" })).toBe("hand over");
+  // The agent began a turn by itself while the message was typed.
+  const pasted = { ...ready.attempt, pasted: 1 };
+  expect(did(afterRestart, { turn: "working", composer: "ours", attempt: pasted })).toBe("hold");
+  expect(did({ ...afterRestart, steer: true }, { turn: "working", composer: "ours", attempt: pasted })).toBe("press enter");
 });
 
 test("a message is typed again only if no trace of it exists and an agent that reports prompts reported none", () => {
@@ -148,12 +155,16 @@ test("a daemon that finds a half-delivered message continues from what it sees",
   expect(decide(afterRestart, { ...ready, sameRun: false })).toMatchObject({ do: "fail", known: false });
 });
 
-test("an Enter without effect is pressed once more, then given up", () => {
+test("an Enter without effect is pressed once more, then given up in doubt: a slow agent may still take it", () => {
   const composer = "ours";
   const attempt = { ...ready.attempt, pasted: 1, entered: 1 };
   expect(did(submitted, { composer, attempt, steadyMs: TAKEN_MS - 1 })).toBe("hold");
   expect(did(submitted, { composer, attempt, steadyMs: TAKEN_MS })).toBe("press enter");
-  expect(did(submitted, { composer, attempt: { ...attempt, entered: 2 }, steadyMs: TAKEN_MS })).toBe("fail");
+  expect(did(submitted, { composer, attempt: { ...attempt, entered: 2 }, steadyMs: TAKEN_MS })).toBe("hold");
+  expect(decide(submitted, { ...ready, composer, attempt: { ...attempt, entered: 2 }, steadyMs: TOLD_MS })).toMatchObject({
+    do: "fail",
+    known: false,
+  });
 });
 
 test("a message to an agent that reports no turns is settled; without an expected report it fails in doubt", () => {
@@ -185,6 +196,13 @@ test("a message given into a running turn is answered by the last answer once al
   expect(did(steered, { attempt, steadyMs: ANSWER_MS - 1 })).toBe("hold");
   expect(decide(steered, { ...ready, attempt, steadyMs: ANSWER_MS })).toEqual({ do: "note turn", evidence: "its hook told" });
   expect(did({ ...steered, state: "turn_started" }, { attempt, steadyMs: ANSWER_MS })).toBe("note reply");
+});
+
+test("a message that the agent took into a turn is answered with that turn (truth 8)", () => {
+  const attempt = { ...ready.attempt, heard: { reply: "done", turn: "t1" } };
+  expect(did(submitted, { attempt, joined: true })).toBe("note answer");
+  expect(did(submitted, { attempt })).toBe("hold");
+  expect(did(submitted, { attempt, joined: true, sameRun: false })).toBe("fail");
 });
 
 test("a rate limit is waited for until its end, or for a minute if that is unknown; other waits are not ended", () => {

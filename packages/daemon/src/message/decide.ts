@@ -27,6 +27,8 @@ export interface Situation {
   attempt: Attempt;
   /** True for each thing that the agent reports: the prompt that began a turn, and its answers. */
   tells: { prompts: boolean; replies: boolean };
+  /** True if the agent's own files say that it took the message into a turn, and a turn was answered since. */
+  joined: boolean;
   /** True if the agent's own channel has the message; undefined: there is no channel, and messages are typed. */
   channel: boolean | undefined;
 }
@@ -40,6 +42,10 @@ export interface Attempt {
   sawTurn: string | null;
   /** For a message given into a running turn: the evidence that the agent has reported it. Claude does so at once, whenever its turn begins. */
   told: string | null;
+  /** The agent's own id of that running turn, if it reports one. */
+  into: string | null;
+  /** The last answer that the agent reported since, of whatever turn. */
+  heard: { reply: string; turn: string | null } | null;
   /** The agent's last answer since. */
   reply: string | null;
   /** Why the turn failed, if nothing followed. */
@@ -55,6 +61,7 @@ export type Action =
   | { do: "note injected" }
   | { do: "settle"; why: string }
   | { do: "note turn"; evidence: string }
+  | { do: "note answer" }
   | { do: "note reply" }
   | { do: "fail"; why: string; hint: string; known: boolean };
 
@@ -111,6 +118,8 @@ function decideInjecting(message: MessageRecord, now: Situation): Action {
   if (now.channel !== undefined) return now.channel ? { do: "note injected" } : { do: "requeue", why: "its channel does not have it" };
   if (attempt.entered > 0) return { do: "note injected" };
   if (now.attention) return hold(`${waitsFor(now.attention)}; nothing more is typed`);
+  if (composer === "ours" && now.turn === "working" && !message.steer && !message.working)
+    return hold("it began a turn; the message is submitted when the turn ends");
   if (composer === "ours")
     return attempt.pasted > 0 || steadyMs >= FOUND_MS ? { do: "press enter" } : hold("the message is being typed", 100);
   if (composer === "mixed") {
@@ -136,6 +145,7 @@ function decideInjecting(message: MessageRecord, now: Situation): Action {
 function decideInjected(message: MessageRecord, now: Situation): Action {
   const { attempt, composer, steadyMs, tells } = now;
   if (now.process !== "lives" || !now.sameRun) return failed("its run ended before a turn began", LOOK, false);
+  if (now.joined) return { do: "note answer" };
   if (now.turn === "working" || now.attention) {
     if (message.working) return hold("it has the message; a turn is running");
     if (tells.prompts && steadyMs < TOLD_MS) return hold("it has the message", 500);
@@ -144,7 +154,9 @@ function decideInjected(message: MessageRecord, now: Situation): Action {
   if (composer === "ours" && message.via === "typed") {
     if (steadyMs < TAKEN_MS) return hold("it has the message", 250);
     if (attempt.entered < ENTERS) return { do: "press enter" };
-    return failed("the message is in the composer, which ignores Enter", "attach to see why: holdfast attach NAME", true);
+    // A starved opencode took a first prompt only after six seconds.
+    if (steadyMs < TOLD_MS) return hold("it has the message", 500);
+    return failed("the message is in the composer, which ignores Enter", "attach to see why: holdfast attach NAME", false);
   }
   if (!tells.prompts && attempt.sawTurn !== null) return { do: "note turn", evidence: attempt.sawTurn };
   const isDone =

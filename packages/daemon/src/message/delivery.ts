@@ -19,12 +19,15 @@ import type { Profile } from "../agent/profile.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
 import { Looks } from "../agent/status/looks.ts";
 import { readScreen } from "../agent/status/screen-rules.ts";
+import { joinedPrompts } from "../agent/transcript.ts";
 import type { Host, RunId } from "../host/host.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
 import { type MessageQueries, type MessageRecord, type SessionMessage, waitsForNextRun } from "../projection/messages.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import type { AgentStatus, StatusFollower } from "../session/agent-status.ts";
+import { readSessionFiles } from "../session/run-files.ts";
 import type { Turns } from "../session/typing.ts";
+import { AnnouncedTurns, GOES_ON_MS } from "./announced-turns.ts";
 import { ChannelFile } from "./channel-file.ts";
 import { type Action, type Attempt, decide, limitIsOver, type Situation } from "./decide.ts";
 import type { Expiry } from "./expiry.ts";
@@ -32,6 +35,7 @@ import { sessionOf } from "./people.ts";
 import {
   evidenceOf,
   failure,
+  isHandedOver,
   isOf,
   isSame,
   isStarted,
@@ -41,6 +45,7 @@ import {
   receiptsOf,
   replied,
   turnStarted,
+  WRITTEN,
 } from "./receipts.ts";
 import { remembers } from "./remembers.ts";
 import { asTyped } from "./same-words.ts";
@@ -78,6 +83,7 @@ export class Delivery implements Disposable {
   readonly #attempts = new Map<string, Attempt>();
   readonly #seen = new Map<string, Seen>();
   readonly #reasons = new Map<string, string>();
+  readonly #turns = new AnnouncedTurns();
   /** Sessions being handled; true: handle once more. */
   readonly #busy = new Map<SessionId, boolean>();
   readonly #timer = new Looks((session) => this.#see(session as SessionId));
@@ -134,14 +140,15 @@ export class Delivery implements Disposable {
 
   readonly #follow: StatusFollower = ({ record, signal, changed }) => {
     const open = record.kind === "conversation" ? [] : this.#messages.open(record.id);
+    const rules = this.#profiles.find(record.agent)?.hooks?.rules ?? [];
+    const answers = signal !== undefined && rules.some(({ event, reply }) => event === signal.event && reply !== undefined);
+    const joins = signal !== undefined && this.#turns.take(record.id, record.run, signal, answers || signal.failure !== null);
     if (open.length === 0 && !signal?.prompt) return [];
     if (changed?.turnBegan) this.#noteTurn(open, changed);
     setImmediate(() => this.#see(record.id));
     if (!signal) return [];
-    for (const message of open) this.#noteWords(message, signal, record.run);
+    for (const message of open) this.#noteWords(message, { signal, run: record.run, joins });
     const messages = signal.prompt === null ? open : [...open, ...this.#messages.doubtful(record.id, record.run)];
-    const rules = this.#profiles.find(record.agent)?.hooks?.rules ?? [];
-    const answers = rules.some(({ event, reply }) => event === signal.event && reply !== undefined);
     return receiptsOf(signal, {
       run: record.run,
       messages,
@@ -150,6 +157,12 @@ export class Delivery implements Disposable {
       answerSince: ({ id }) => this.#attempts.get(id)?.reply ?? null,
       failureSince: ({ id }) => this.#attempts.get(id)?.failure ?? null,
       atRest: record.standing?.turn !== "working",
+      joins,
+      into: ({ id }) => {
+        const { into = null, told = null } = this.#attempts.get(id) ?? {};
+        return into === null || told === null ? null : { turn: into, evidence: told };
+      },
+      isAnnounced: signal.turn !== null && this.#turns.isAnnounced(record.id, record.run, signal.turn),
     });
   };
 
@@ -157,13 +170,31 @@ export class Delivery implements Disposable {
    * No signal says when a message that was given into a running turn is answered, nor does an agent that only writes files: the last answer, once all
    * is quiet, counts.
    */
-  #noteWords(message: SessionMessage, signal: Signal, run: number): void {
+  #noteWords(message: SessionMessage, { signal, run, joins }: { signal: Signal; run: number; joins: boolean }): void {
     const isOwn = signal.written === true && isStarted(message, run) && isOf(message, signal);
-    if (!isOwn && !(message.working && message.state !== "queued")) return;
+    // An answer that may also be for this message: qwen's hooks do not report a prompt that it takes into a running turn.
+    if (signal.reply !== null && !signal.written && isHandedOver(message, run))
+      this.#attemptOf(message).heard = { reply: signal.reply, turn: signal.turn };
+    const isPrompt = signal.prompt !== null && isSame(this.said(message), signal.prompt);
+    if (!isOwn && !((message.working || (isPrompt && joins)) && message.state !== "queued")) return;
     const attempt = this.#attemptOf(message);
+    const isElsewhere = attempt.into !== null && signal.turn !== null && signal.turn !== attempt.into;
     if (isOwn && signal.event === "outcome" && !signal.over) Object.assign(attempt, { reply: signal.reply, failure: signal.failure });
-    else if (signal.reply !== null) attempt.reply = signal.reply;
-    if (signal.prompt !== null && isSame(this.said(message), signal.prompt)) attempt.told = evidenceOf(signal);
+    else if (signal.reply !== null && !isElsewhere) attempt.reply = signal.reply;
+    if (!isPrompt) return;
+    attempt.told = evidenceOf(signal);
+    if (joins) attempt.into = signal.turn;
+  }
+
+  /** True if the agent's own files say that it took the message into a running turn. */
+  #isJoined(record: SessionRecord | undefined, message: SessionMessage): boolean {
+    if (!record || message.state !== "injected" || this.#attemptOf(message).heard === null) return false;
+    const { id, agent, conversation, cwd } = record;
+    const transcript = this.#profiles.find(agent)?.transcript;
+    if (!transcript || conversation === null) return false;
+    const { env } = readSessionFiles(this.#home, id);
+    const words = this.said(message);
+    return joinedPrompts(transcript, { conversation, cwd, env }, message.queuedAt).some((text) => isSame(words, text));
   }
 
   #noteTurn(open: readonly SessionMessage[], { evidence }: EventData<"session.status_changed">): void {
@@ -254,7 +285,8 @@ export class Delivery implements Disposable {
       if (this.#find(message.id)?.session !== message.session || !this.#messages.isInLine(message.id)) return;
       if (action.do === "hold") {
         this.#reasons.set(now.id, action.why);
-        this.#timer.order(now.session, action.againMs);
+        const mayGoOn = now.state === "queued" && this.#turns.mayGoOn(now.session, this.#queries.get(now.session)?.run ?? 0);
+        this.#timer.order(now.session, mayGoOn ? GOES_ON_MS : action.againMs);
         return;
       }
       this.#reasons.delete(now.id);
@@ -284,6 +316,10 @@ export class Delivery implements Disposable {
         return note({ type: "message.settled", actor: DAEMON, session, data: { id, why: action.why } });
       case "note turn":
         return void this.#journal.append(...this.#endedBefore(message), ...turnStarted(message, { run, evidence: action.evidence }));
+      case "note answer": {
+        const { reply, turn } = this.#attemptOf(message).heard ?? { reply: null, turn: null };
+        return void this.#journal.append(...turnStarted(message, { run, evidence: WRITTEN, turn }), replied(message, { run, reply }));
+      }
       case "note reply":
         return note(replied(message, { run, reply: this.#attemptOf(message).reply }));
       case "fail":
@@ -357,9 +393,10 @@ export class Delivery implements Disposable {
     const attempt = this.#attemptOf(message);
     attempt.entered++;
     this.#seen.delete(id);
+    const isWorking = this.#queries.get(message.session)?.standing?.turn === "working";
     await host.write(run, Buffer.from("\r"), { paste: false });
     if (this.#find(id)?.state !== "injecting") return;
-    const data = { id, run: run.run, via: "typed" };
+    const data = { id, run: run.run, via: "typed", ...(isWorking ? { working: true } : {}) };
     this.#journal.append({ type: "message.injected", actor: DAEMON, session: message.session, data });
   }
 
@@ -372,7 +409,8 @@ export class Delivery implements Disposable {
     const shown = screen && profile?.screen ? readScreen(profile.screen, screen)?.claim : undefined;
     // Nothing is handed over to an agent whose screen shows nothing known, whatever was known before.
     const isHidden = message.state === "queued" && shown === undefined;
-    const turn = standing?.turn && shown?.turn === "working" ? "working" : isHidden ? null : (standing?.turn ?? null);
+    const isWorking = shown?.turn === "working" || (record !== undefined && this.#turns.mayGoOn(record.id, record.run));
+    const turn = standing?.turn && isWorking ? "working" : isHidden ? null : (standing?.turn ?? null);
     const waits = standing?.attention ?? shown?.attention ?? null;
     const situation: Omit<Situation, "steadyMs"> = {
       process: lives
@@ -391,6 +429,7 @@ export class Delivery implements Disposable {
       composer: this.#composerOf(message, { record, profile, screen }),
       attempt: { ...this.#attemptOf(message) },
       tells: this.#tells(message),
+      joined: this.#isJoined(record, message),
       channel: run && profile?.channel && ChannelFile.find(this.#home, run, profile.channel)?.has(message.id),
     };
     return { ...situation, steadyMs: this.#steadyMs(message, situation) };
@@ -403,7 +442,7 @@ export class Delivery implements Disposable {
   #tells(message: SessionMessage): Situation["tells"] {
     const record = this.#queries.get(message.session);
     const rules = (record && this.#profiles.find(record.agent))?.hooks?.rules ?? [];
-    const heard = isToldByHook(message) || (record?.standing?.evidence.some(({ source }) => source === "hook") ?? false);
+    const heard = isToldByHook(message) || (record !== undefined && this.#hears(record));
     return {
       prompts: (heard && rules.some(({ prompt }) => prompt !== undefined)) || (record !== undefined && this.#writesPrompts(record)),
       replies:
@@ -411,6 +450,10 @@ export class Delivery implements Disposable {
         isWritten(message) ||
         (record !== undefined && this.#writesOutcomes(record)),
     };
+  }
+
+  #hears({ id: session, run, standing }: SessionRecord): boolean {
+    return this.#status.hears({ session, run }) || (standing?.evidence.some(({ source }) => source === "hook") ?? false);
   }
 
   #writesPrompts({ id: session, run }: SessionRecord): boolean {
@@ -458,7 +501,7 @@ export class Delivery implements Disposable {
   #attemptOf({ id }: SessionMessage): Attempt {
     let attempt = this.#attempts.get(id);
     if (!attempt) {
-      attempt = { pasted: 0, entered: 0, sawTurn: null, told: null, reply: null, failure: null };
+      attempt = { pasted: 0, entered: 0, sawTurn: null, told: null, into: null, heard: null, reply: null, failure: null };
       this.#attempts.set(id, attempt);
     }
     return attempt;

@@ -375,7 +375,7 @@ function refuseEnded({ name, status, kind, restartAt, budgetExceeded: spent }: S
     });
   }
   throw new HoldfastError("session_ended", `${name} has ended (${status})`, {
-    hint: kind === "conversation" ? `resume it: holdfast resume ${name}` : `read its output: holdfast logs ${name}`,
+    hint: `continue it: holdfast resume ${name}; read its output: holdfast ${kind === "conversation" ? "transcript" : "logs"} ${name}`,
   });
 }
 

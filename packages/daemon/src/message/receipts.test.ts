@@ -29,11 +29,20 @@ function receipts(of: Signal, message: Partial<MessageRecord>, { turnEnded = fal
 function receiptsOfAll(
   of: Signal,
   all: Partial<MessageRecord>[],
-  { answer = null as string | null, failed = null as string | null, atRest = true } = {},
+  {
+    answer = null as string | null,
+    failed = null as string | null,
+    atRest = true,
+    joins = false,
+    into = null as string | null,
+    isAnnounced = false,
+  } = {},
 ) {
   const messages = all.map((message) => ({ ...submitted, ...message }) as MessageRecord);
   const told = { run: 2, messages, answers: of.event === "Stop", said: ({ text }: MessageRecord) => text };
-  const drafts = receiptsOf(of, { ...told, answerSince: () => answer, failureSince: () => failed, atRest });
+  const taken = into === null ? null : { turn: into, evidence: "its hook told it" };
+  const since = { answerSince: () => answer, failureSince: () => failed, into: () => taken };
+  const drafts = receiptsOf(of, { ...told, ...since, atRest, joins, isAnnounced });
   return drafts.map(({ type, data }) => ({ type, ...data }));
 }
 
@@ -125,6 +134,23 @@ test("a message given into a running turn keeps the answer that was reported bef
     { type: "message.replied", id: "first", reply: "its own" },
     { type: "message.turn_started", id: "m" },
   ]);
+});
+
+test("a message taken into a turn that nobody prompted gets the answer of its own turn, not of that one (truth 8)", () => {
+  const began = { ...told, turn: "t1" };
+  expect(receiptsOfAll(began, [{}], { atRest: false, joins: true })).toEqual([
+    { type: "message.injected", id: "m", run: 2, via: "typed", working: true },
+  ]);
+  const taken = { working: true };
+  const ends = { ...answered, turn: "t1" };
+  expect(receiptsOfAll(ends, [taken], { into: "t1", isAnnounced: true })).toEqual([]);
+  // The turn that it begins has an id that no prompt announced.
+  expect(receiptsOfAll({ ...ends, turn: "t2" }, [taken], { into: "t1" })).toMatchObject([
+    { type: "message.turn_started", id: "m", turn: "t2", evidence: "its hook told it" },
+    { type: "message.replied", id: "m", reply: "done" },
+  ]);
+  // Another turn that nobody prompted.
+  expect(receiptsOfAll({ ...ends, turn: "t3" }, [taken], { into: "t1", isAnnounced: true })).toEqual([]);
 });
 
 const written = { ...signal, event: "outcome", at: "2026-01-01T00:00:01.000Z", written: true } as const;

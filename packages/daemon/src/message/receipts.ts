@@ -24,6 +24,12 @@ export interface Told {
   failureSince(message: MessageRecord): string | null;
   /** True if no turn is known to have run before the signal. */
   atRest: boolean;
+  /** The signal reports a prompt that was taken into a turn that another prompt began. */
+  joins: boolean;
+  /** The turn that a message was taken into; null: none that is known. */
+  into(message: MessageRecord): { turn: string; evidence: string } | null;
+  /** True if another prompt began the turn of the signal. */
+  isAnnounced: boolean;
 }
 
 export function receiptsOf(signal: Signal, told: Told): Draft[] {
@@ -32,7 +38,18 @@ export function receiptsOf(signal: Signal, told: Told): Draft[] {
   if (signal.written) return writtenDown(signal, told);
   if (!answers && signal.failure === null) return [];
   const ending = messages.filter((message) => isStarted(message, run) && !message.working && isOf(message, signal));
-  return ending.map((message) => ended(message, signal, run));
+  return [...ending.map((message) => ended(message, signal, run)), ...endedNext(signal, told)];
+}
+
+/** A message taken into a running turn begins the next turn that no other prompt announces. */
+function endedNext(signal: Signal, { run, messages, into, isAnnounced }: Told): Draft[] {
+  const { turn } = signal;
+  if (turn === null || isAnnounced) return [];
+  return messages.flatMap((message) => {
+    const taken = message.working && (isHandedOver(message, run) || isStarted(message, run)) ? into(message) : null;
+    if (taken === null || taken.turn === turn) return [];
+    return [...turnStarted(message, { run, evidence: taken.evidence, turn }), ended(message, signal, run)];
+  });
 }
 
 /** In a running turn, the agent's own files may not have its last answer yet. */
@@ -42,11 +59,12 @@ function writtenDown(signal: Signal, { run, messages, answerSince, failureSince 
   return signal.over ? own.map((each) => overtaken(each, { run, reply: answerSince(each), why: failureSince(each) })) : [];
 }
 
-function promptTold(signal: Signal, prompt: string, { run, messages, said, answerSince, failureSince, atRest }: Told): Draft[] {
+function promptTold(signal: Signal, prompt: string, { run, messages, said, answerSince, failureSince, atRest, joins }: Told): Draft[] {
   const isIts = (each: MessageRecord) => isHandedOver(each, run) && isSame(said(each), prompt) && !isOlder(signal, each);
   const message = messages.find((each) => isIts(each) && !isTooLate(signal, each));
   const receipts = message ? turnStarted(message, { run, evidence: evidenceOf(signal), turn: signal.turn }) : [];
   // A prompt reported during another turn has only been taken: nothing reports when its own turn begins, if it has one.
+  if (message && joins) return [injected(message, { run, working: true })];
   if (message?.working && !signal.written && answerSince(message) === null) return receipts.slice(0, -1);
   const begins = atRest || message !== undefined;
   const before = messages.filter((each) => {
@@ -86,10 +104,10 @@ export function isOf({ turnId, injectedAt }: MessageRecord, { turn, written, at 
 
 const HOOK = "its hook ";
 
-const WRITTEN = "it wrote the prompt down";
+export const WRITTEN = "it wrote the prompt down";
 
 export function evidenceOf({ event, written }: Signal): string {
-  return written ? WRITTEN : `${HOOK}${event} told the prompt`;
+  return written ? WRITTEN : `${HOOK}${event} reported the prompt`;
 }
 
 /** True if the agent's own files reported the message, so they will report the end of the turn. */
@@ -128,12 +146,16 @@ const SCREEN = "check its screen: holdfast screen NAME";
 
 /** A receipt implies those before it. */
 export function turnStarted(message: MessageRecord, { run, evidence, turn = null }: Began): Draft[] {
-  const via = message.via ?? "typed";
   const { id, session } = message;
   const data = { id, run, evidence, ...(turn === null ? {} : { turn }) };
   const started: Draft = { type: "message.turn_started", actor: DAEMON, session, data };
   if (message.injectedAt !== null) return [started];
-  return [{ type: "message.injected", actor: DAEMON, session, data: { id, run, via } }, started];
+  return [injected(message, { run }), started];
+}
+
+function injected({ id, session, via }: MessageRecord, { run, working = false }: { run: number; working?: boolean }): Draft {
+  const data = { id, run, via: via ?? "typed", ...(working ? { working } : {}) };
+  return { type: "message.injected", actor: DAEMON, session, data };
 }
 
 export function failure(message: MessageRecord, data: { why: string; hint: string; known: boolean }): Draft {
@@ -145,7 +167,7 @@ function ended(message: MessageRecord, { reply, failure: why }: Signal, run: num
   return replied(message, { run, reply });
 }
 
-function isHandedOver({ state, known, run: handedOver }: MessageRecord, run: number): boolean {
+export function isHandedOver({ state, known, run: handedOver }: MessageRecord, run: number): boolean {
   return handedOver === run && (state === "injecting" || state === "injected" || (state === "failed" && !known));
 }
 

@@ -46,7 +46,14 @@ export function frontMatter(text: string, { yaml, lenient }: { yaml: Yaml; lenie
   return lenient ? { fields: asLines(head), body } : read;
 }
 
+/** The parser is slow on deep nesting, and the file may be a stranger's. Fields are texts and lists. */
+const MOST_BRACKETS = 100;
+const MOST_BYTES = 32 * 1024;
+
 function asYaml(head: string, { parseDocument, LineCounter }: Yaml): Map<string, Field> | Wrong {
+  if (head.length > MOST_BYTES) return { line: 2, what: "the front matter is longer than 32 KB", expected: "a name and a few sentences" };
+  if ((head.match(/[[{]/g)?.length ?? 0) > MOST_BRACKETS || /^[ \t]*(?:[-?][ \t]+){10}/m.test(head))
+    return { line: 2, what: "the front matter is too deeply nested", expected: "texts, and lists of texts" };
   const counter = new LineCounter();
   const document = parseDocument(head, { lineCounter: counter, prettyErrors: false });
   /** Line in the file: the front matter begins on its second line. */

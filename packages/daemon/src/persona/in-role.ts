@@ -1,35 +1,46 @@
 import { HoldfastError, type Persona, type SpawnRequest } from "@holdfast/contract";
-import { findProgram } from "@holdfast/platform";
 import type { Personas } from "./personas.ts";
 
+/** The arguments with which an agent on a terminal takes a model and a mode, except those that `args` contain already. */
+export type ChoiceWords = (agent: string, choice: { model?: string; mode?: string; args: readonly string[] }) => string[];
+
 /** Completes a request with the settings of its persona. The request's own settings win. */
-export async function inRole(personas: Personas, request: SpawnRequest): Promise<SpawnRequest> {
+export async function inRole(personas: Personas, request: SpawnRequest, choiceWords: ChoiceWords): Promise<SpawnRequest> {
   if (request.persona === undefined) return request;
   const persona = await personas.find(request.persona, { cwd: request.cwd, home: request.env.HOME });
-  const agent = request.agent === "" ? (persona.agent ?? ownAgentOf(persona, request)) : request.agent;
+  const agent = request.agent === "" ? persona.agent : request.agent;
   if (agent === null) {
-    throw new HoldfastError("usage", `the persona ${persona.name} is for any agent: say which`, {
+    throw new HoldfastError("usage", `the persona ${persona.name} does not name an agent`, {
       hint: `for example: holdfast chat demo --persona ${persona.name}; holdfast agents lists them; or write agent: into its file`,
     });
   }
-  // Names of models and tools belong to the persona's agent; another agent would not know them.
-  const isMeant = persona.agent === null || persona.agent === agent;
-  const model = request.model ?? (isMeant ? persona.model : null) ?? undefined;
-  const restricted = request.tools ?? (isMeant ? persona.tools : null) ?? undefined;
-  const tools = persona.tools === null ? "" : `\n\nUse only these tools: ${persona.tools.join(", ") || "none"}.`;
-  const instructions = request.instructions ?? `${persona.instructions}${tools}`.trim();
+  const { tools = persona.tools ?? undefined, disallowedTools = persona.disallowedTools } = request;
+  const instructions = request.instructions ?? `${persona.instructions}${toolsText(persona)}`.trim();
   return {
     ...request,
     agent,
     role: request.role ?? persona.name,
-    ...(model === undefined || !request.chat ? {} : { model }),
-    ...(restricted === undefined || !request.chat ? {} : { tools: restricted }),
+    ...chosen({ ...request, agent }, { persona, choiceWords }),
+    ...(tools === undefined ? {} : { tools }),
+    ...(disallowedTools.length === 0 ? {} : { disallowedTools }),
     ...(instructions === "" ? {} : { instructions }),
   };
 }
 
-/** A persona from Claude Code's directories is for Claude Code if that is installed; otherwise for any agent. */
-function ownAgentOf({ source }: Persona, { env, cwd }: SpawnRequest): string | null {
-  const isClaudes = source === "claude_project" || source === "claude_user";
-  return isClaudes && findProgram("claude", env.PATH, cwd) !== undefined ? "claude" : null;
+/** Names of models and modes belong to the persona's agent; another agent would not know them. */
+function chosen(
+  request: SpawnRequest,
+  { persona, choiceWords }: { persona: Persona; choiceWords: ChoiceWords },
+): Pick<Partial<SpawnRequest>, "model" | "mode" | "args"> {
+  const { agent, chat, args } = request;
+  const isMeant = persona.agent === null || persona.agent === agent;
+  const model = request.model ?? (isMeant ? persona.model : null);
+  const mode = request.mode ?? (isMeant ? persona.permissionMode : null);
+  const choice = { ...(model === null ? {} : { model }), ...(mode === null ? {} : { mode }) };
+  return chat || request.command ? choice : { args: [...choiceWords(agent, { ...choice, args }), ...args] };
+}
+
+function toolsText({ tools, disallowedTools }: Persona): string {
+  const only = tools === null ? "" : `\n\nUse only these tools: ${tools.join(", ") || "none"}.`;
+  return disallowedTools.length === 0 ? only : `${only}\n\nDo not use these tools: ${disallowedTools.join(", ")}.`;
 }

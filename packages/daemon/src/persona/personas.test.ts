@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-const personas = () => new Personas({ knowsAgent: (name) => name === "claude", env: { HOME: "/nowhere" } });
+const personas = () => new Personas({ knowsAgent: (name) => name === "claude", enforcedIn: () => ["terminal"], env: { HOME: "/nowhere" } });
 const list = (cwd = project) => personas().list({ cwd, home });
 
 function write(file: string, fields: { name: string; agent?: string; says?: string }): string {
@@ -153,6 +153,20 @@ test("a place that is a file is ignored, and an unreadable directory is an error
 
 test("without a caller's home the daemon's home counts", async () => {
   write(path.join(home, ".claude/agents/w.md"), { name: "writer" });
-  const own = new Personas({ knowsAgent: () => true, env: { HOME: home } });
+  const own = new Personas({ knowsAgent: () => true, enforcedIn: () => [], env: { HOME: home } });
   expect((await own.list({ cwd: project })).personas.map(({ name }) => name)).toEqual(["writer"]);
+});
+
+test("a directory of personas that is a link to a huge tree is cut off and reported", async () => {
+  const huge = path.join(root, "huge");
+  for (let i = 0; i < 21; i++) {
+    mkdirSync(path.join(huge, `d${i}`), { recursive: true });
+    for (let j = 0; j < 100; j++) writeFileSync(path.join(huge, `d${i}`, `${j}.txt`), "");
+  }
+  mkdirSync(path.join(project, ".claude"), { recursive: true });
+  symlinkSync(huge, path.join(project, ".claude/agents"));
+  write(path.join(home, ".claude/agents/w.md"), { name: "writer" });
+  const { personas: found, problems } = await list();
+  expect(found.map(({ name }) => name)).toEqual(["writer"]);
+  expect(problems).toMatchObject([{ file: path.join(project, ".claude/agents"), what: "it has more than 2000 files" }]);
 });

@@ -3,10 +3,10 @@
  * the place decides (places.ts), and within a place the order of the files. Shadowed personas and problems in files are reported too. An invalid
  * file shadows nothing, not even a persona of the same name in another place.
  */
-import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { type Dirent, opendirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { HoldfastError, type Persona, type PersonaList, type PersonaProblem } from "@holdfast/contract";
-import { configurationFile, isMissing } from "@holdfast/platform";
+import { configurationFile, isMissing, readOrdinaryFile } from "@holdfast/platform";
 import type { Yaml } from "./front-matter.ts";
 import { type Place, placesFor } from "./places.ts";
 import { readPersona } from "./read-persona.ts";
@@ -14,18 +14,27 @@ import { readPersona } from "./read-persona.ts";
 /** The text is sent with each turn, and no role needs more. */
 const LONGEST = 256 * 1024;
 
+/** Directory entries looked at in one place: a stranger's repository may link its directory to anywhere. */
+const MOST_ENTRIES = 2000;
+
 export interface Where {
   cwd: string;
   /** The caller's home; default: the daemon's. */
   home?: string | undefined;
 }
 
+export interface KnownAgents {
+  knowsAgent(name: string): boolean;
+  /** Where the agent enforces the tools of a role. */
+  enforcedIn(agent: string): Persona["toolsEnforcedIn"];
+}
+
 export class Personas {
-  readonly #knowsAgent: (name: string) => boolean;
+  readonly #agents: KnownAgents;
   readonly #env: NodeJS.ProcessEnv;
 
-  constructor({ knowsAgent, env = process.env }: { knowsAgent(name: string): boolean; env?: NodeJS.ProcessEnv }) {
-    this.#knowsAgent = knowsAgent;
+  constructor({ env = process.env, ...agents }: KnownAgents & { env?: NodeJS.ProcessEnv }) {
+    this.#agents = agents;
     this.#env = env;
   }
 
@@ -36,15 +45,18 @@ export class Personas {
     const problems: PersonaProblem[] = [];
     const seen = new Set<string>();
     for (const { directory, source } of placesFor({ cwd, home, configuration })) {
-      for (const file of filesIn(directory)) {
+      const { files, isCut } = filesIn(directory);
+      if (isCut) problems.push(cutOff(directory));
+      for (const file of files) {
         const read = readFile(file, { yaml, source, seen });
         if (read === undefined) continue;
         problems.push(...read.problems.map((problem) => ({ file, ...problem })));
         if (read.persona === undefined) continue;
         const { name, agent } = read.persona;
         const used = personas.find((each) => each.name === name && each.shadowedBy === null);
-        personas.push({ ...read.persona, source, file, shadowedBy: used?.file ?? null });
-        if (agent !== null && !this.#knowsAgent(agent)) problems.push(unknownAgent(file, agent));
+        const toolsEnforcedIn = agent === null ? [] : this.#agents.enforcedIn(agent);
+        personas.push({ ...read.persona, toolsEnforcedIn, source, file, shadowedBy: used?.file ?? null });
+        if (agent !== null && !this.#agents.knowsAgent(agent)) problems.push(unknownAgent(file, agent, read.agentLine));
       }
     }
     return { personas: personas.sort(byName), problems };
@@ -59,23 +71,41 @@ export class Personas {
       throw new HoldfastError("persona_unusable", `${bad.file}:${bad.line}: ${bad.what}`, { hint: `expected ${bad.expected}` });
     }
     throw new HoldfastError("persona_not_found", `there is no persona ${JSON.stringify(name)}`, {
-      hint: "holdfast personas lists those there are; write one as .holdfast/personas/NAME.md",
+      hint: "list personas: holdfast personas; or create .holdfast/personas/NAME.md",
       candidates: personas.filter(({ shadowedBy }) => shadowedBy === null).map((each) => each.name),
     });
   }
 }
 
 /** Markdown files here and in subdirectories, as Claude Code has them, in a stable order. */
-function filesIn(directory: string): string[] {
+function filesIn(directory: string): { files: string[]; isCut: boolean } {
+  const files: string[] = [];
+  const pending = [directory];
+  let left = MOST_ENTRIES;
+  for (let at = pending.shift(); at !== undefined && left > 0; at = pending.shift()) {
+    for (const entry of entriesOf(at, left)) {
+      left--;
+      if (entry.isDirectory()) pending.push(join(at, entry.name));
+      else if (entry.name.endsWith(".md")) files.push(join(at, entry.name));
+    }
+  }
+  return { files: files.sort(), isCut: left === 0 };
+}
+
+function entriesOf(directory: string, most: number): Dirent[] {
   try {
-    return readdirSync(directory, { recursive: true, encoding: "utf8" })
-      .filter((name) => name.endsWith(".md"))
-      .map((name) => join(directory, name))
-      .sort();
+    using open = opendirSync(directory);
+    const entries: Dirent[] = [];
+    for (let entry = open.readSync(); entry !== null && entries.length < most; entry = open.readSync()) entries.push(entry);
+    return entries;
   } catch (error) {
     if (isMissing(error) || (error as NodeJS.ErrnoException).code === "ENOTDIR") return [];
     throw new HoldfastError("file_unusable", `${directory} cannot be read: ${(error as Error).message}`, { cause: error });
   }
+}
+
+function cutOff(file: string): PersonaProblem {
+  return { file, line: 1, what: `it has more than ${MOST_ENTRIES} files`, expected: "a directory with nothing but personas", usable: true };
 }
 
 type Reading = { yaml: Yaml; source: Place["source"]; seen: Set<string> };
@@ -85,11 +115,11 @@ function readFile(file: string, { yaml, source, seen }: Reading): ReturnType<typ
   const claude = source === "claude_project" || source === "claude_user";
   try {
     const real = realpathSync(file);
-    const { size } = statSync(real);
-    if (!statSync(real).isFile() || seen.has(real)) return undefined;
+    const stat = statSync(real);
+    if (!stat.isFile() || seen.has(real)) return undefined;
     seen.add(real);
-    if (size > LONGEST) return unread("it is longer than 256 KB", "a role in a few pages");
-    const text = readFileSync(real, "utf8");
+    if (stat.size > LONGEST) return unread("it is longer than 256 KB", "a role in a few pages");
+    const text = readOrdinaryFile(real, LONGEST);
     // Notes between the agent files; Claude Code ignores them too.
     return claude && !/^\uFEFF?---/.test(text) ? undefined : readPersona(text, { yaml, claude });
   } catch (error) {
@@ -101,11 +131,7 @@ function unread(what: string, expected: string): ReturnType<typeof readPersona> 
   return { persona: undefined, problems: [{ line: 1, what, expected, usable: false }] };
 }
 
-function unknownAgent(file: string, agent: string): PersonaProblem {
-  const line =
-    readFileSync(file, "utf8")
-      .split("\n")
-      .findIndex((each) => each.startsWith("agent:")) + 1;
+function unknownAgent(file: string, agent: string, line = 1): PersonaProblem {
   return { file, line, what: `there is no agent ${agent}`, expected: "one of those that holdfast agents lists", usable: true };
 }
 

@@ -14,15 +14,19 @@ test("a persona is its fields and the text below them", () => {
       agent: "claude",
       model: "opus",
       tools: ["Read", "Grep"],
+      disallowedTools: [],
+      permissionMode: null,
       instructions: "You review code.",
     },
     problems: [],
+    agentLine: 4,
   });
 });
 
 test("all fields except name and description may be omitted or empty", () => {
   const { persona } = own("---\nname: reviewer\ndescription: reads\nagent:\ntools: ''\n---");
-  expect(persona).toEqual({ name: "reviewer", description: "reads", agent: null, model: null, tools: null, instructions: "" });
+  const none = { agent: null, model: null, tools: null, disallowedTools: [], permissionMode: null };
+  expect(persona).toEqual({ name: "reviewer", description: "reads", ...none, instructions: "" });
 });
 
 test.each(["\r\n", "\n"])("lines may end in %j, and a byte order mark may come first", (end) => {
@@ -67,7 +71,7 @@ describe("problems with line and expectation", () => {
       [2, "name is missing", false],
       [2, "description is missing", false],
       [2, "agent is not a text", false],
-      [3, "colour means nothing", false],
+      [3, "colour is not a field of a persona", false],
     ]);
   });
 
@@ -75,7 +79,12 @@ describe("problems with line and expectation", () => {
     const { persona, problems } = own(matter("name: reviewer", "description: reads", "modle: opus"));
     expect(persona).toMatchObject({ model: null });
     expect(problems).toEqual([
-      { line: 4, what: "modle means nothing", expected: "one of name, description, agent, model, tools", usable: true },
+      {
+        line: 4,
+        what: "modle is not a field of a persona",
+        expected: expect.stringContaining("one of name, description, agent, model, tools"),
+        usable: true,
+      },
     ]);
   });
 });
@@ -97,9 +106,11 @@ describe("an unchanged file of Claude Code (TURN-11 conversations)", () => {
       persona: {
         name: "Code Reviewer",
         description: "Use this agent when: code was written. Examples: <example>user: 'look' → assistant: \"I look\"</example>",
-        agent: null,
+        agent: "claude",
         model: null,
         tools: ["Read", "Grep", "Glob", "Bash"],
+        disallowedTools: [],
+        permissionMode: null,
         instructions: "You are a reviewer.",
       },
       problems: [],
@@ -111,8 +122,39 @@ describe("an unchanged file of Claude Code (TURN-11 conversations)", () => {
     expect(claude(text).persona).toMatchObject({ name: "reviewer", description: "Use it: always\nand everywhere\nat last", tools: null });
   });
 
+  test("works with tools as lists, a permission mode and nested fields of its own", () => {
+    const text = matter("name: a", "description: b", "disallowedTools:", "  - Bash", "permissionMode: plan", "hooks:", "  Stop: []");
+    expect(claude(text)).toMatchObject({
+      persona: { agent: "claude", tools: null, disallowedTools: ["Bash"], permissionMode: "plan" },
+      problems: [],
+    });
+  });
+
+  test.each(["bypassPermissions", "auto"])("does not turn permission requests off with %s", (mode) => {
+    const { persona, problems } = claude(matter("name: a", "description: b", `permissionMode: ${mode}`));
+    expect(persona).toMatchObject({ permissionMode: null });
+    expect(problems).toMatchObject([{ line: 4, what: `permissionMode ${mode} is ignored`, usable: true }]);
+  });
+
   test("is invalid without a name, or with a name that cannot be shown", () => {
     expect(claude(matter("description: a: b")).problems).toMatchObject([{ what: "name is missing" }]);
     expect(claude(matter('name: "a/b"', "description: b")).problems).toMatchObject([{ what: "the name cannot be used" }]);
   });
+});
+
+test.each([
+  ["brackets", `x: ${"[".repeat(2000)}`, "too deeply nested"],
+  ["lists", "- ".repeat(2000), "too deeply nested"],
+  ["keys", "? ".repeat(2000), "too deeply nested"],
+  ["text", `x: ${"y".repeat(40_000)}`, "longer than 32 KB"],
+])("front matter of endless %s is refused before it is parsed", (_, head, why) => {
+  const parseDocument = () => expect.fail("parsed");
+  const { persona, problems } = readPersona(`---\n${head}\n---\n`, { yaml: { ...yaml, parseDocument } as never, claude: false });
+  expect(persona).toBeUndefined();
+  expect(problems[0]?.what).toContain(why);
+});
+
+test("a parenthesis in tools that never closes belongs to the last name", () => {
+  const head = `name: a\ndescription: b\ntools: "Read, Bash(git log, ${"(".repeat(1000)}"`;
+  expect(readPersona(`---\n${head}\n---\n`, { yaml, claude: false }).persona?.tools).toHaveLength(2);
 });

@@ -26,7 +26,7 @@ const SESSION: NewDeclaration = { file: FILE, what: "session", ref: ONE, key: nu
 const GROUP: NewDeclaration = { file: FILE, what: "group", ref: "team", key: null, name: "team", said: {} };
 const VALUE: NewDeclaration = { file: FILE, what: "value", ref: "team", key: "goal", name: "team", said: { value: "sha256:1" } };
 
-test("what a file declares is kept for that file, with what it said last; told twice, it is one fact", () => {
+test("a declaration is kept for its file in its last form, and repeating it adds no event", () => {
   const { plans, journal } = open();
   const { at } = plans.declare(SESSION, ACTOR);
   plans.declare(VALUE, ACTOR);
@@ -38,7 +38,7 @@ test("what a file declares is kept for that file, with what it said last; told t
   expect(plans.list("/p/other.toml")).toEqual([]);
 });
 
-test("what was taken away is forgotten; a session that is gone is not told of, and what is of a group goes with it", () => {
+test("a forgotten declaration is gone, and so are those of a removed session or group", () => {
   const { plans, append, journal } = open();
   for (const each of [SESSION, GROUP, VALUE]) plans.declare(each, ACTOR);
   plans.forget(VALUE, ACTOR);
@@ -53,7 +53,7 @@ test("what was taken away is forgotten; a session that is gone is not told of, a
   expect(() => plans.declare({ ...SESSION, said: {} }, ACTOR)).toThrow(expect.objectContaining({ code: "session_not_found" }));
 });
 
-test("what is declared, made anew from what is left of the journal, is as it was", () => {
+test("declarations rebuilt from the journal equal the live ones after any pruning", () => {
   const step = fc.constantFrom("session", "group", "value", "other", "forget", "remove group", "remove session", "prune");
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), (steps) => {

@@ -1,4 +1,4 @@
-/** What files declare, as it is told by whoever applies them: the daemon keeps it, and does nothing about it by itself. */
+/** The declarations of plan files, as reported by `apply`: the daemon stores them and does not act on them. */
 import { type Declaration, HoldfastError, type NewDeclaration, type Principal, type Undeclared } from "@holdfast/contract";
 import type { Journal } from "../journal/journal.ts";
 import type { PlanQueries } from "../projection/plans.ts";
@@ -16,7 +16,7 @@ export class Plans {
     return this.#queries.list(file);
   }
 
-  /** Told twice, it is declared once. */
+  /** Repeating a declaration adds no event. */
   declare(declaration: NewDeclaration, actor: Principal): Declaration {
     const known = this.#queries.get(declaration);
     if (known && isSame(known, declaration)) return known;

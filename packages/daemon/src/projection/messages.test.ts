@@ -45,6 +45,7 @@ test("messages rebuilt from the journal equal the live ones, even after a snapsh
     fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
       const { db, journal } = open();
       const dump = () => db.prepare("SELECT * FROM messages ORDER BY id").all();
+      const firsts = () => db.prepare("SELECT id, first_prompt FROM sessions ORDER BY id").all();
       const known = new Set<string>();
       const toPersons = new Set<string>();
       for (const { message, type, prune } of steps) {
@@ -57,14 +58,31 @@ test("messages rebuilt from the journal equal the live ones, even after a snapsh
         const options = { before: "9999-01-01T00:00:00.000Z", actor: ACTOR, snapshot: snapshotOf, isThere: () => true, forget: () => {} };
         if (prune) pruneEvents(journal, { ...options, mostOldEvents: 3 });
       }
-      const live = dump();
+      const [live, first] = [dump(), firsts()];
       journal.rebuild();
-      expect(dump()).toEqual(live);
+      expect([dump(), firsts()]).toEqual([live, first]);
       expect(live.length).toBeGreaterThanOrEqual(known.size - toPersons.size);
       db.close();
     }),
     { numRuns: 100 },
   );
+});
+
+test("the first message that an agent gets says what its session is about; a cancelled one and a child's report do not", () => {
+  const { db, journal } = open();
+  const [parent, child] = SESSIONS as [SessionId, SessionId];
+  const first = () => db.prepare("SELECT first_prompt FROM sessions ORDER BY id").all();
+  const report = { ...about("m2", parent, "message.queued"), actor: `session:${child}` as Principal };
+  journal.append({ type: "session.reparented", actor: ACTOR, session: child, data: { parent } } as Draft);
+  journal.append(about("m1", parent, "message.queued"), about("m1", parent, "message.cancelled"));
+  journal.append(report, about("m2", parent, "message.injecting"));
+  expect(first()).toEqual([{ first_prompt: null }, { first_prompt: null }]);
+  for (const id of ["m3", "m4"]) journal.append(about(id, parent, "message.queued"), about(id, parent, "message.injecting"));
+  journal.append({ type: "session.first_prompted", actor: ACTOR, session: child, data: { run: 1, text: "typed" } });
+  journal.append({ type: "session.first_prompted", actor: ACTOR, session: parent, data: { run: 1, text: "typed later" } });
+  expect(first()).toEqual([{ first_prompt: "m3" }, { first_prompt: "typed" }]);
+  journal.rebuild();
+  expect(first()).toEqual([{ first_prompt: "m3" }, { first_prompt: "typed" }]);
 });
 
 test("a message given up in doubt reopens when a turn turns out to have started with it", () => {

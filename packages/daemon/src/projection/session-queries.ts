@@ -32,6 +32,7 @@ export interface SessionRecord {
   agent: string;
   role: string | null;
   objective: string | null;
+  firstPrompt: string | null;
   status: SessionStatus;
   host: HostName;
   cwd: string;
@@ -178,6 +179,12 @@ export class SessionQueries {
     const sql = `SELECT sum(coalesce(duration_ms, max(0, (julianday(ended_at) - julianday(started_at)) * 86400000))) AS ms
                  FROM runs WHERE session = ? AND run < ?`;
     return Number(watched(this.#db, () => this.#db.prepare(sql).get(id, run))?.ms ?? 0);
+  }
+
+  /** Returns when the last counted turn began. */
+  lastTurnAt(id: SessionId): string | null {
+    const sql = "SELECT max(began_at) AS at FROM turns WHERE session = ?";
+    return (watched(this.#db, () => this.#db.prepare(sql).get(id))?.at as string | null | undefined) ?? null;
   }
 
   /** Returns sessions with a scheduled next run. */
@@ -338,6 +345,7 @@ function toRecord(row: Record<string, unknown>): SessionRecord {
     agent: row.agent as string,
     role: row.role as string | null,
     objective: row.objective as string | null,
+    firstPrompt: row.first_prompt as string | null,
     status: row.status as SessionStatus,
     host: row.host as HostName,
     cwd: row.cwd as string,

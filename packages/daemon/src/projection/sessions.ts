@@ -137,6 +137,10 @@ const APPLY: Apply = {
   },
   "message.injecting"(s, { session, data }) {
     s.speak.run(data.run, session);
+    s.firstMessage.run(data.id, session);
+  },
+  "session.first_prompted"(s, { session, data }) {
+    s.firstPrompt.run(data.text, session);
   },
   "session.progress_reported"(s, { session, data, at }) {
     s.progress.run(JSON.stringify({ ...data, at }), session);
@@ -326,6 +330,8 @@ function seen(s: Statements, { session, actor, seq }: HoldfastEvent, upTo = seq)
   if (!actor.startsWith("session:")) s.seen.run(session, upTo);
 }
 
+const SAYS_NOTHING_YET = "first_prompt IS NULL AND objective IS NULL";
+
 const SQL = {
   replacedTranscript: "UPDATE runs SET transcript_offset = ? WHERE session = ? AND run = ?",
   readTranscript: "UPDATE runs SET transcript_offset = max(transcript_offset, ?) WHERE session = ? AND run = ?",
@@ -361,6 +367,10 @@ const SQL = {
   missedTurns: "UPDATE sessions SET turns = turns + ? WHERE id = ?",
   prompt: "UPDATE sessions SET prompted_run = ?, spoken_run = ? WHERE id = ?",
   speak: "UPDATE sessions SET spoken_run = ? WHERE id = ? AND kind = 'terminal'",
+  firstPrompt: `UPDATE sessions SET first_prompt = ? WHERE id = ? AND ${SAYS_NOTHING_YET}`,
+  // The report of a child is no prompt.
+  firstMessage: `UPDATE sessions SET first_prompt = (SELECT substr(text, 1, 500) FROM messages WHERE id = ?1) WHERE id = ?2 AND ${SAYS_NOTHING_YET}
+                 AND NOT EXISTS (SELECT 1 FROM messages m JOIN sessions c ON m.sender = 'session:' || c.id WHERE m.id = ?1 AND c.parent = ?2)`,
   lose: "UPDATE sessions SET lost_run = ? WHERE id = ?",
   cameBack: "UPDATE sessions SET lost_run = NULL WHERE id = ? AND lost_run < ?",
   shellCameBack: "UPDATE sessions SET lost_run = NULL WHERE id = ? AND lost_run < ? AND kind = 'shell'",

@@ -166,5 +166,5 @@ test("a reader at a deleted offset gets an error with the next offset, and no by
   const first = await reader.next();
   expect(String(first.value?.subarray(0, 1))).toBe("0");
   for (const number of [0, 1]) rmSync(segment(number));
-  await expect(reader.next()).rejects.toMatchObject({ code: "recording_cut", hint: `read on from ${2 << 20}` });
+  await expect(reader.next()).rejects.toMatchObject({ code: "recording_cut", hint: `continue reading at ${2 << 20}` });
 });

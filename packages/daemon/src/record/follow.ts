@@ -60,7 +60,7 @@ function pause(signal: AbortSignal): Promise<void> {
 export function checkKept(recording: Recording, offset: number): void {
   const next = recording.next(offset);
   if (next === offset) return;
-  throw new HoldfastError("recording_cut", `the output from ${offset} to ${next} has been deleted: the recording goes on at ${next}`, {
-    hint: `read on from ${next}`,
+  throw new HoldfastError("recording_cut", `the output from ${offset} to ${next} has been deleted; the recording continues at ${next}`, {
+    hint: `continue reading at ${next}`,
   });
 }

@@ -38,6 +38,8 @@ export class RunWatch implements Disposable {
   readonly #limit: number;
   readonly #beforeCut: ((paths: string[]) => void) | undefined;
   #sampledAt = Number.NEGATIVE_INFINITY;
+  /** The recording's size when the watch began: earlier titles are old. */
+  readonly #began: number;
   #activeAt: number | null;
   #steps = clockSteps();
   #timer: NodeJS.Timeout | undefined;
@@ -63,6 +65,7 @@ export class RunWatch implements Disposable {
     this.#onOutput = options.onOutput;
     this.#watch();
     this.#carefully(() => this.#catchUp());
+    this.#began = Math.max(0, this.#offset);
     // Read after the watch started: earlier output causes no notice.
     this.lastActivity = this.recording.lastActivity();
     this.#activeAt = this.lastActivity === null ? null : performance.now() - Math.max(0, Date.now() - this.lastActivity);
@@ -98,8 +101,8 @@ export class RunWatch implements Disposable {
     let news: News = { titles: [], hasWords: false };
     if (this.#closed) return news;
     this.#carefully(() => {
-      this.#size();
-      news = this.#titles.read(this.#tail?.path, words);
+      if (!this.#tail) this.#size();
+      news = this.#titles.read(this.#tail?.path, { from: Math.max(0, this.#began - (this.#tail?.offset ?? 0)), words });
     });
     return news;
   }
@@ -147,7 +150,7 @@ export class RunWatch implements Disposable {
   #unwatched(error: unknown): void {
     this.#watcher?.close();
     this.#watcher = undefined;
-    if (!this.#unwatchedSaid) log(`cannot watch ${this.recording.directory}, it is looked at now and then instead: ${describe(error)}`);
+    if (!this.#unwatchedSaid) log(`cannot watch ${this.recording.directory}, polling it instead: ${describe(error)}`);
     this.#unwatchedSaid = true;
   }
 

@@ -18,7 +18,7 @@ const TITLE = new RegExp(`${ESC}\\][02];([^${BEL}${ESC}]*)(?:${BEL}|${ESC}\\\\)`
 
 export interface News {
   titles: string[];
-  /** True if the output contains the words. Words split between two reads are missed: they are a hint, not evidence. */
+  /** True if the output contains the words, which are ASCII. Words split between two reads are missed: they are a hint, not evidence. */
   hasWords: boolean;
 }
 
@@ -27,13 +27,12 @@ export class Titles implements Disposable {
   #file: number | undefined;
   #offset = 0;
 
-  /** Returns new titles since the last call. `path`: the growing segment. Earlier content of the first segment is ignored. */
-  read(path: string | undefined, words?: RegExp): News {
+  /** Returns new titles since the last call. `path`: the growing segment. `from`: the offset in the first segment where reading begins. */
+  read(path: string | undefined, { from = 0, words }: { from?: number; words?: RegExp | undefined } = {}): News {
     if (path === this.#path) return this.#more(words);
     const before = this.#more(words);
     const isFirst = this.#path === undefined;
-    this.#open(path, isFirst);
-    if (isFirst) return { titles: [], hasWords: false };
+    this.#open(path, isFirst ? from : 0);
     const after = this.#more(words);
     return { titles: [...before.titles, ...after.titles], hasWords: before.hasWords || after.hasWords };
   }
@@ -43,13 +42,13 @@ export class Titles implements Disposable {
     this.#file = undefined;
   }
 
-  #open(path: string | undefined, atItsEnd: boolean): void {
+  #open(path: string | undefined, offset: number): void {
     this[Symbol.dispose]();
     this.#path = path;
     if (path === undefined) return;
     try {
       this.#file = openSync(path, "r");
-      this.#offset = atItsEnd ? fstatSync(this.#file).size : 0;
+      this.#offset = offset;
     } catch {
       // The segment was just deleted.
       this.#path = undefined;
@@ -65,8 +64,9 @@ export class Titles implements Disposable {
     }
     const bytes = BUFFER.subarray(0, read);
     const open = bytes.lastIndexOf(`${ESC}]`);
-    const text = bytes.toString("utf8");
-    const titles = Array.from(text.matchAll(TITLE), ([, title = ""]) => title);
+    // Titles are searched in single bytes, which is faster; only their own text is decoded.
+    const text = bytes.toString("latin1");
+    const titles = open < 0 ? [] : Array.from(text.matchAll(TITLE), ([, title = ""]) => Buffer.from(title, "latin1").toString("utf8"));
     // A half-written title is read again with its rest.
     const isHalf = open >= 0 && read - open < LONGEST && !isEnded(bytes.toString("latin1", open));
     this.#offset += isHalf ? open : bytes.at(-1) === 0x1b ? read - 1 : read;

@@ -384,7 +384,7 @@ function missingOf(found: {
   const isAgent = profile.kind === "terminal";
   const takesUp = profile.conversation?.resume !== undefined;
   const missing = [
-    !pane && "its terminal: only its user can reach it; Holdfast sees only that it is running",
+    !pane && "its terminal: Holdfast cannot reach it, and sees only that the agent is running",
     pane && "earlier output: the recording starts now",
     pane?.piped && "a recording: the pane already has a pipe; recording starts when that ends",
     pane && profile.hooks && "its hooks: it was started without Holdfast's hooks, so its status is read from its screen",

@@ -2,6 +2,8 @@ import type { Evidence } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { type HookReading, readHook } from "../agent/hooks/hook-rules.ts";
 import { Profiles } from "../agent/profiles/index.ts";
+import { withEvidence } from "../agent/status/evidence.ts";
+import { fuse } from "../agent/status/fuse.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
 import { changeOf, isOwn, withScreen } from "./agent-status.ts";
 
@@ -41,7 +43,15 @@ test.each(["qwen", "gemini"])("a %s that an agent starts as a tool does not take
 test("a screen that shows a turn says nothing about background work, and does not end it (truth 4)", () => {
   const idle = (ms: number, background: boolean): Evidence => ({ ...shows(ms, "idle"), claim: { turn: "idle", background } });
   const kept = withScreen([idle(1000, true)], shows(2000, "working"));
-  expect(kept).toMatchObject([{ at: at(2000), claim: { turn: "working", background: true } }]);
+  expect(kept).toMatchObject([{ at: at(1000), claim: { background: true } }, shows(2000, "working")]);
+  expect(fuse(kept)).toMatchObject({ turn: { value: "working" }, background: { value: true } });
   expect(withScreen(kept, idle(3000, false))).toMatchObject([{ claim: { turn: "idle", background: false } }]);
   expect(withScreen([shows(1000, "idle")], shows(2000, "working"))).toEqual([shows(2000, "working")]);
+});
+
+test("a screen that says nothing about background work does not repeat what an older one said (truth 4)", () => {
+  const agents: Evidence = { ...shows(1000, "idle"), settled: true, claim: { turn: "idle", background: true } };
+  const file = { source: "state_file", at: at(3000), claim: { turn: "idle", background: false }, what: "it says idle" } as const;
+  const later = withScreen(withEvidence(withScreen([agents], shows(2000, "working")), file), { ...shows(4000, "idle"), settled: true });
+  expect(fuse(later).background).toMatchObject({ value: false });
 });

@@ -77,6 +77,8 @@ interface Observed {
   /** Works, but shows no progress. */
   hung: boolean;
   env: Readonly<Record<string, string>> | undefined;
+  /** A hook has reported something. */
+  heard: boolean;
   /** Failures of each signal file. */
   failures: Map<string, number>;
 }
@@ -190,6 +192,7 @@ export class AgentStatus implements RunObserver, Disposable {
       steady: undefined,
       hung: record.standing?.hung ?? false,
       env: undefined,
+      heard: false,
       failures: new Map(),
     });
     this.#takeSignals(run);
@@ -221,7 +224,7 @@ export class AgentStatus implements RunObserver, Disposable {
       this.#looks.hurry(runMarker(observed.run));
       const isAlone = !isTold(observed.evidence) && !this.#hasSilentHooks(observed);
       const read = i < titles.length - 1 && isAlone ? readTitle(rules, title) : undefined;
-      if (!read) continue;
+      if (!read || read.claim.attention) continue;
       this.#followClock();
       const seen = { ...read, at: new Date().toISOString(), settled: false };
       try {
@@ -235,6 +238,11 @@ export class AgentStatus implements RunObserver, Disposable {
   /** True if its hooks have not reported yet: at its start an agent may show a spinner that is not a turn. */
   #hasSilentHooks({ run, evidence }: Observed): boolean {
     return !isTold(evidence) && hasHooks(runDirectory(this.#home, run.session, run.run));
+  }
+
+  /** True if a hook of the run has reported anything to this daemon. */
+  hears(run: RunId): boolean {
+    return this.#observed.get(runMarker(run))?.heard ?? false;
   }
 
   /** True if the agent's own files record each prompt that begins a turn. */
@@ -280,7 +288,6 @@ export class AgentStatus implements RunObserver, Disposable {
     const record = this.#queries.get(observed.run.session);
     const { chat, env } = observed;
     if (!record || !chat || !env || record.conversation === null || record.startedAt === null) return;
-    // Entries from before the first reading are over, or visible on the screen.
     const isFirst = observed.chatOf === undefined;
     observed.chatOf = record.conversation;
     const { written, known } = chat.read({ conversation: record.conversation, cwd: record.cwd, env }, record.startedAt);
@@ -290,12 +297,26 @@ export class AgentStatus implements RunObserver, Disposable {
     if (wasWorking && known?.turn !== "working") this.#looks.hurry(runMarker(observed.run));
     observed.known = known;
     if (written.length > 0) this.#moved(observed);
-    for (const { known: knownThen, ...one } of written) {
+    const countedUntil = isFirst ? this.#countedUntil(observed, record) : "";
+    for (const { known: then, ...one } of written) {
       // A turn may begin and end between two readings.
-      const then = isFirst ? known : knownThen;
-      const evidence = then === null && !named ? observed.evidence : withKnown(observed.evidence, then);
+      const isNews = one.at > countedUntil && (then !== null || named);
+      const evidence = isNews ? withKnown(observed.evidence, then) : observed.evidence;
       this.#absorb(observed, evidence, { signal: asSignal(one, record.conversation) });
     }
+    if (isFirst && (known !== null || named)) this.#absorb(observed, withKnown(observed.evidence, known));
+  }
+
+  /**
+   * The time until when entries of the first reading claim no turn: the session did not exist yet, or the screen has shown the turn. An agent may
+   * write a prompt down only after it has drawn its turn.
+   */
+  #countedUntil({ profile }: Observed, { id, createdAt }: SessionRecord): string {
+    // The turns of other agents are counted from their files when they rest.
+    if (!profile.transcript?.uncounted) return "~";
+    const shown = this.#queries.lastTurnAt(id);
+    if (shown === null) return createdAt;
+    return [createdAt, new Date(Date.parse(shown) + SLOW_REDRAW_MS).toISOString()].sort().at(-1) ?? createdAt;
   }
 
   /** Working runs, each with the time since its last progress and whether it is known to hang. */
@@ -435,6 +456,7 @@ export class AgentStatus implements RunObserver, Disposable {
     const { hooks } = observed.profile;
     observed.progressAt = performance.now();
     observed.hung = false;
+    observed.heard = true;
     const signal = hooks && readHook(hooks, payload, at, ask !== undefined);
     const parked = record && signal && ask !== undefined ? this.#parking?.park({ record, ask, signal }) : undefined;
     if (parked) {
@@ -498,7 +520,7 @@ export class AgentStatus implements RunObserver, Disposable {
       const since = lastClaim && saysTheSame(lastClaim.claim, read.claim) ? lastClaim.since : now;
       observed.lastClaim = { claim: read.claim, since };
       if (read.claim.attention) observed.waitedAt = now;
-      const before = evidence.find(({ source, settled: is }) => is && (source === "screen" || source === "title"));
+      const before = evidence.find((one) => one.settled && isScreen(one) && (one.claim.turn ?? one.claim.attention) !== undefined);
       // A settled screen from before the agent's latest report is about to change.
       const toldAt = Math.max(0, ...evidence.filter(isTelling).map(({ at }) => Date.parse(at)));
       const goesOn = before !== undefined && Date.parse(before.at) > toldAt && saysTheSame(before.claim, read.claim);
@@ -511,7 +533,9 @@ export class AgentStatus implements RunObserver, Disposable {
       // Each look replaces the previous one: what it no longer sees is over. A moving screen does not replace a settled one that is weighed against
       // the agent's own report. A spinner does not count where a hook would have reported the turn.
       const isSpinner = read.claim.turn === "working" && this.#hasSilentHooks(observed);
-      const isDoubtful = isTry || (isTold(evidence) ? before !== undefined : isSpinner);
+      // The title of a wait may come before its dialog, which says what to answer.
+      const isAhead = read.source === "title" && Boolean(read.claim.attention) && !settled;
+      const isDoubtful = isTry || isAhead || (isTold(evidence) ? before !== undefined : isSpinner);
       if (isUndrawn(observed, read.claim, now)) this.#looks.order(runMarker(run), LOOK_AGAIN_MS);
       else if (stays || !isDoubtful) evidence = withScreen(evidence, { ...read, at: new Date(now).toISOString(), settled: stays });
       else this.#looks.order(runMarker(run), LOOK_AGAIN_MS);
@@ -627,7 +651,7 @@ export function isOwn(
   return opens === true || (opens === "first" && isFirst) || conversation === null || own === null || conversation === own;
 }
 
-/** Corrects evidence from the future: the clock was set back while no daemon ran. */
+/** Corrects evidence from the future: the clock was set back while no daemon ran, or an agent wrote it. */
 function atLatestNow(evidence: readonly Evidence[]): Evidence[] {
   const now = new Date().toISOString();
   return evidence.map((one) => (one.at > now ? { ...one, at: now } : one));
@@ -658,8 +682,12 @@ function saysTheSame(a: Claim, b: Claim): boolean {
 function withKnown(evidence: readonly Evidence[], known: Known | null): Evidence[] {
   const others = evidence.filter(({ source }) => source !== "state_file");
   if (known === null) return others;
-  const what = known.turn === "working" ? "its model has not answered yet" : "its turn is over";
-  return [...others, { source: "state_file", at: known.at, claim: { turn: known.turn }, what }];
+  // A turn that is over waits for nobody.
+  const told: Omit<Evidence, "at"> =
+    known.turn === "working"
+      ? { source: "state_file", claim: { turn: "working" }, what: "its model has not answered yet" }
+      : { source: "state_file", claim: { turn: "idle", attention: null }, what: "its turn is over" };
+  return [...others, ...atLatestNow([{ ...told, at: known.at }])];
 }
 
 function asSignal(written: Omit<Written, "known">, conversation: string): Signal {
@@ -668,15 +696,19 @@ function asSignal(written: Omit<Written, "known">, conversation: string): Signal
   return { event, claim: {}, conversation, opens: undefined, ...nothing, ...written, written: true };
 }
 
-/** A screen that says nothing about background work, as in a turn, keeps the claim of the previous screen. */
+/** A screen that says nothing about background work, as in a turn, keeps the claim of the previous screen, with its time. */
 export function withScreen(evidence: readonly Evidence[], seen: Evidence): Evidence[] {
-  const before = evidence.find(({ source, claim }) => (source === "screen" || source === "title") && claim.background !== undefined);
-  const claim = before ? { background: before.claim.background, ...seen.claim } : seen.claim;
-  return [...withoutScreens(evidence), { ...seen, claim }];
+  const before = evidence.find((one) => isScreen(one) && one.claim.background !== undefined);
+  const kept = before && seen.claim.background === undefined ? [{ ...before, claim: { background: before.claim.background } }] : [];
+  return [...withoutScreens(evidence), ...kept, seen];
 }
 
 function withoutScreens(evidence: readonly Evidence[]): Evidence[] {
-  return evidence.filter(({ source }) => source !== "screen" && source !== "title");
+  return evidence.filter((one) => !isScreen(one));
+}
+
+function isScreen({ source }: Evidence): boolean {
+  return source === "screen" || source === "title";
 }
 
 /** Adds the dialog's text, if it can be read: it says more than the line that identified the dialog. */

@@ -268,7 +268,7 @@ export class Attachments implements Disposable {
       await host.showPeople(first.client, people);
     }
     for (const each of wrong) {
-      const text = each === driver ? "you drive now" : `${driver?.attachment.principal ?? "nobody"} drives now; you look on${ask}`;
+      const text = each === driver ? "you drive now" : `${driver?.attachment.principal ?? "nobody"} drives now; you are watching${ask}`;
       await host.tell(each.client, text).catch((error: unknown) => log(`session ${now.session}: ${describe(error)}`));
     }
   }

@@ -32,7 +32,7 @@ import { type Checkpoints, translated } from "../workspace/workspace-checkpoints
 import type { CopyOf, Workspaces } from "../workspace/workspaces.ts";
 import { checkDirectory } from "./prepare.ts";
 import { workspaceHint } from "./resume.ts";
-import { readSessionFiles, type Spec } from "./run-files.ts";
+import { readSessionFiles, ruleIn, type Spec } from "./run-files.ts";
 import type { Sessions } from "./sessions.ts";
 import { conversationWithTurns } from "./turns.ts";
 
@@ -188,6 +188,7 @@ export function conversationToFork(
 
 /** The options that the original was started with, except those that are the fork's own. */
 function sameAs(record: SessionRecord, { spec, asked }: { spec: Spec; asked: Asked }): Omit<SpawnRequest, "name" | "cwd" | "env"> {
+  const rule = ruleIn(spec);
   return {
     agent: record.agent,
     command: [...asked.program],
@@ -197,6 +198,8 @@ function sameAs(record: SessionRecord, { spec, asked }: { spec: Spec; asked: Ask
     start: true,
     context: asked.context ?? true,
     role: record.role ?? undefined,
+    tools: rule?.allowed ?? undefined,
+    disallowedTools: rule?.denied,
     objective: record.objective ?? undefined,
     host: record.host === "foreign" ? undefined : record.host,
     restart: record.restart,

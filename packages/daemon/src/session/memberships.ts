@@ -1,4 +1,5 @@
 import type { DeclaredPeer, Principal, SessionId } from "@holdfast/contract";
+import type { ToolRule } from "../agent/tool-limits.ts";
 import type { Draft } from "../journal/journal.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
 
@@ -14,8 +15,8 @@ export interface Memberships {
       id: SessionId | null;
       /** Peers that are about to join the groups, too. */
       declared?: readonly DeclaredPeer[] | undefined;
-      /** For a conversation: the tools that it may use. */
-      tools?: readonly string[] | null | undefined;
+      /** The tools of its role. */
+      rule?: ToolRule | undefined;
     },
   ): string | null;
 }

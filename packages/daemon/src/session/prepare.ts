@@ -19,13 +19,14 @@ import {
 } from "@holdfast/contract";
 import { findProgram, type Home, runDirectory, whyUnwritable } from "@holdfast/platform";
 import { type Background, backgroundOf, modelWords } from "../agent/background.ts";
-import { atAGlance } from "../agent/glance.ts";
+import { firstLineOf } from "../agent/glance.ts";
 import { headed, newNonce } from "../agent/heading.ts";
 import { conversationFor, conversationId, type Forked, newIdFor, promptFor, promptWords } from "../agent/launch.ts";
 import type { RunIdentity } from "../agent/mcp.ts";
 import { commandOf, type Profile, structuredCommandOf } from "../agent/profile.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
 import { splitPrompt } from "../agent/prompt-arguments.ts";
+import { type ToolRule, toolRule } from "../agent/tool-limits.ts";
 import { beginsCommand, contextPointer } from "../workspace/context.ts";
 import { budgetFor } from "./budget.ts";
 import { runEnvironment } from "./launch-file.ts";
@@ -37,8 +38,10 @@ export interface Prepared {
   name: string;
   profile: Profile;
   kind: SessionKind;
-  /** Mode, model and tools of a conversation. */
+  /** Mode and model of a conversation. */
   chat: NonNullable<Spec["chat"]>;
+  /** The tools of its role. */
+  rule: ToolRule | undefined;
   /** The first message of a conversation, sent once it runs. */
   prompt: string | null;
   /** True if the first run gets the prompt with its command. */
@@ -96,7 +99,8 @@ export function prepare(
     peers: context.introduce?.({ name, agent: profile.name, kind }) ?? null,
   });
   const command = [...program, ...args, ...(prompt === null || isChat ? [] : promptWords(profile, prompt))];
-  const chat = chatOf({ ...request, model: request.model ?? model });
+  const chat = { mode: request.mode ?? null, model: request.model ?? model ?? null };
+  const rule = toolRule(request);
   const asked = { program, args, prompt, context: request.context };
   const { forkedFrom } = context;
   const forked = forkedFrom && forkedOf(forkedFrom, cwd);
@@ -112,6 +116,7 @@ export function prepare(
     profile,
     kind,
     chat,
+    rule,
     prompt: isChat ? prompt : null,
     prompted: !isChat && (promptFor(prompt, conversation) !== null || splitPrompt(profile, args).said.length > 0),
     command,
@@ -131,6 +136,7 @@ export function prepare(
       name,
       kind,
       ...(isChat ? { chat } : {}),
+      ...(rule ? { tools: rule } : {}),
       ...(isBackground ? { background: true } : {}),
       agent: profile.name,
       role,
@@ -171,10 +177,6 @@ export function prepare(
       })
     );
   }
-}
-
-function chatOf({ mode, model, tools }: SpawnRequest): NonNullable<Spec["chat"]> {
-  return { mode: mode ?? null, model: model ?? null, ...(tools === undefined ? {} : { tools }) };
 }
 
 /** The starting point of a fork's runs while the fork has had no turn of its own. */
@@ -222,8 +224,7 @@ function programOf(
 
 /** The objective; by default the first line of the prompt. */
 export function objectiveOf({ objective, prompt }: Pick<SpawnRequest, "objective" | "prompt">): string | null {
-  const [first] = prompt?.trim().split("\n") ?? [];
-  return objective ?? (first === undefined ? null : atAGlance(first));
+  return objective ?? (prompt === undefined ? null : firstLineOf(prompt));
 }
 
 /** The prompt with notes on its groups and the Working Context; without the notes if the whole would be too long. */
@@ -302,21 +303,31 @@ export function checkDirectory(cwd: string, hint = "choose another directory wit
   return cwd;
 }
 
+/** For a conversation the adapter is needed too, if there is one. */
+function installing({ install, adapter, own }: Sought): string {
+  if (install === undefined) return "install it, or use a shell that finds it";
+  return `install it: ${[install, ...(own !== undefined && adapter !== undefined ? [adapter] : [])].join(" && ")}`;
+}
+
 /** `own`: the agent's own program, if its conversations use an adapter. */
 interface Sought {
   description: string;
   name: string;
   own: string | undefined;
-  /** The command that installs its adapter, if known. */
+  /** The commands that install it and its adapter, if known. */
+  install: string | undefined;
   adapter: string | undefined;
+  /** The persona that named it, or that was requested with it. */
+  persona: string | undefined;
 }
 
 function agentOf(
-  { chat }: SpawnRequest,
+  { chat, persona }: SpawnRequest,
   { profile, ...place }: { profile: Profile; env: Record<string, string>; programs: string },
 ): Sought {
   const own = chat && !profile.chatOnly ? commandOf(profile, { ...place, node: process.execPath })[0] : undefined;
-  return { description: profile.description, name: profile.name, own, adapter: profile.setup?.adapter };
+  const { install, adapter } = profile.setup ?? {};
+  return { description: profile.description, name: profile.name, own, install, adapter, persona };
 }
 
 function missingAdapter({ description, name, adapter }: Sought, program: string): HoldfastError {
@@ -332,6 +343,14 @@ function missingAdapter({ description, name, adapter }: Sought, program: string)
   );
 }
 
+function howToInstall(agent: Sought): string {
+  const other =
+    agent.persona === undefined
+      ? "holdfast agents lists the installed agents"
+      : "or choose another agent: --agent NAME; holdfast agents lists them";
+  return `${installing(agent)}; ${other}`;
+}
+
 function checkProgram(
   command: readonly string[],
   where: { env: Readonly<Record<string, string>>; cwd: string; agent: Sought | undefined },
@@ -345,10 +364,8 @@ function checkProgram(
   if (where.agent !== undefined && !program.includes("/")) {
     throw new HoldfastError(
       "program_not_found",
-      `${where.agent.description} is not installed: there is no program ${JSON.stringify(program)} on the PATH`,
-      {
-        hint: "install it, or use a shell that finds it; holdfast agents lists the installed agents",
-      },
+      `${where.agent.description} is not installed: there is no program ${JSON.stringify(own ?? program)} on the PATH`,
+      { hint: howToInstall(where.agent) },
     );
   }
   throw new HoldfastError("program_not_found", `cannot find the program ${JSON.stringify(program)}`, {

@@ -169,8 +169,8 @@ export class Restoring implements Disposable {
           : known === null
             ? record.forkedFrom === null
               ? startsAnew(record)
-              : `goes on with a copy of the conversation of ${record.forkedFrom.name}`
-            : "goes on with its conversation";
+              : `continues a copy of the conversation of ${record.forkedFrom.name}`
+            : "continues its conversation";
       return { ...item, outcome: "would", why };
     } catch (error) {
       const { message, hint = null } = HoldfastError.from(error);
@@ -210,13 +210,13 @@ export class Restoring implements Disposable {
           hint,
         };
       if (record.kind === "shell" || now.standing !== null) {
-        const why = item.why.replace("goes on", "went on");
+        const why = item.why.replace("continues", "continued");
         if (prompt === "withheld") return { ...item, outcome: "back", why, hint: repeatHint(record) };
         if (record.standing?.turn !== "working") return { ...item, outcome: "back", why };
         const goOn = `to let it continue: holdfast send ${record.name} 'continue where you were'`;
         return { ...item, outcome: "back", why: `${why}; it was in the middle of a turn`, hint: goOn };
       }
-      const started = prompt === "withheld" ? `it runs, and ${WITHHELD}` : "it runs; that it is ready does not show";
+      const started = prompt === "withheld" ? `it runs, and ${WITHHELD}` : "it is running, but has not shown that it is ready";
       return { ...item, outcome: "started", why: started, hint: prompt === "withheld" ? repeatHint(record) : hint };
     } catch (error) {
       const { message, hint = again } = HoldfastError.from(error);
@@ -289,7 +289,7 @@ export class Restoring implements Disposable {
 const WITHHELD = "did not get the first prompt again, because an earlier run may have executed it";
 
 function startsAnew({ promptedRun }: SessionRecord): string {
-  return promptedRun === null ? "begins anew: no conversation of it is known" : `begins anew, and ${WITHHELD}`;
+  return promptedRun === null ? "starts a new conversation: the earlier one is not known" : `starts a new conversation, and ${WITHHELD}`;
 }
 
 function repeatHint({ name }: SessionRecord): string {

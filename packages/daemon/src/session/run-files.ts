@@ -24,6 +24,7 @@ import { giveServers, type RunIdentity } from "../agent/mcp.ts";
 import { writeOrder } from "../agent/own-agent.ts";
 import type { Profile } from "../agent/profile.ts";
 import { splitPrompt } from "../agent/prompt-arguments.ts";
+import { type ToolRule, toolRule, toolWords } from "../agent/tool-limits.ts";
 import { type RunId, runMarker, scopeUnit } from "../host/host.ts";
 import { launchFile } from "./launch-file.ts";
 
@@ -65,8 +66,10 @@ export interface Spec {
   forkedFrom?: ForkedFrom & { copy: string | null };
   /** The agent's role, sent with its first prompt. */
   instructions?: string;
-  /** Options that a conversation starts with. */
-  chat?: { mode: string | null; model: string | null; tools?: readonly string[] };
+  /** Options that a conversation starts with. Older specs have the tools of its role here. */
+  chat?: { mode: string | null; model: string | null; tools?: string[] };
+  /** The tools of its role. */
+  tools?: ToolRule;
   /** Its workspace, and the variables about it that its runs get. */
   workspace?: { id: WorkspaceId; env: Record<string, string> } | undefined;
 }
@@ -134,26 +137,25 @@ function onTerminal(
   const { profile, directory, env, spec, conversation = null, identity } = what;
   const hooks = injectHooks(profile, { directory, env, args: asked.args, cwd: spec.cwd });
   const mcp = giveServers(profile, { directory, env: { ...env, ...hooks.env }, identity });
-  const command = launchWords(profile, asked, { injected: [...hooks.args, ...mcp.args], conversation });
+  const tools = toolWords(profile, { rule: ruleIn(spec), args: asked.args });
+  const command = launchWords(profile, asked, { injected: [...hooks.args, ...mcp.args, ...tools], conversation });
   return { command, env: { ...hooks.env, ...mcp.env } };
 }
 
 /** The protocol carries all of that. An agent of ours gets an order file; earlier dialogue is in the transcripts of the session's runs. */
-function inConversation({
-  spec: { command, chat },
-  profile,
-  directory,
-}: {
-  spec: Spec;
-  profile?: Profile | undefined;
-  directory: string;
-}): {
+function inConversation({ spec, profile, directory }: { spec: Spec; profile?: Profile | undefined; directory: string }): {
   command: string[];
   env: Record<string, string>;
 } {
+  const { command, chat } = spec;
   if (!profile?.ours) return { command, env: {} };
-  const order = writeOrder(profile.ours, { directory, asked: { model: chat?.model ?? null, tools: chat?.tools ?? null } });
+  const order = writeOrder(profile.ours, { directory, asked: { model: chat?.model ?? null, rule: ruleIn(spec) } });
   return { command: [...command, order], env: { [TRANSCRIPTS]: dirname(directory) } };
+}
+
+/** The tools of a session's role. */
+export function ruleIn({ tools, chat }: Pick<Spec, "tools" | "chat">): ToolRule | undefined {
+  return tools ?? toolRule({ tools: chat?.tools });
 }
 
 /** Called when the run has ended: its launch files hold secrets, and its token is useless. A read-only home keeps them. */

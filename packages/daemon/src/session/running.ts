@@ -18,6 +18,6 @@ export function notRunning(record: Pick<SessionRecord, "name" | "status">): Hold
     return new HoldfastError("session_ended", `${record.name} has not been started`, { hint: `start it: holdfast start ${record.name}` });
   }
   return new HoldfastError("session_ended", `${record.name} has ended (${record.status})`, {
-    hint: `read what it said: holdfast logs ${record.name}`,
+    hint: `read its output: holdfast logs ${record.name}`,
   });
 }

@@ -14,6 +14,7 @@ import {
   type Principal,
   type PromptFate,
   type Resumed,
+  type RoleTools,
   type RunState,
   type Session,
   type SessionId,
@@ -28,6 +29,7 @@ import type { Background } from "../agent/background.ts";
 import type { Copied } from "../agent/fork.ts";
 import { promptWords } from "../agent/launch.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
+import { toolRule, unenforcedNote } from "../agent/tool-limits.ts";
 import { turnsIn } from "../agent/transcript.ts";
 import type { Host } from "../host/host.ts";
 import type { ClientKeys } from "../host/keys.ts";
@@ -57,7 +59,8 @@ import { checkAsked, checkDirectory, checkStart, forget, nameOf, nameTaken, obje
 import { Recordings } from "./recordings.ts";
 import { Restarts } from "./restarts.ts";
 import { conversationToResume, workspaceHint } from "./resume.ts";
-import { amendEnvironment, amendSpec, readEnvironment, readSpec, type Spec } from "./run-files.ts";
+import { roleToolsOf } from "./role-tools.ts";
+import { amendEnvironment, amendSpec, readEnvironment, readSpec, ruleIn, type Spec } from "./run-files.ts";
 import { runOf } from "./running.ts";
 import { isWithinReach, sharedNote, sharedRefusal, sharedWith } from "./shared-conversation.ts";
 import { Starting, titleOf } from "./starting.ts";
@@ -176,7 +179,12 @@ export class Sessions {
   get(ref: string): Session {
     const record = this.#queries.resolve(ref);
     const usage = this.#usage.of([record], () => this.#keepers()).get(record.id);
-    return { ...this.#view(record, usage), ...this.#leftOf(record) };
+    const tools = this.#toolsOf(record);
+    return { ...this.#view(record, usage), ...this.#leftOf(record), ...(tools ? { tools } : {}) };
+  }
+
+  #toolsOf({ id, agent, kind }: SessionRecord): RoleTools | undefined {
+    return roleToolsOf(readSpec(this.#home, id), { kind, profile: this.#profiles.find(agent) });
   }
 
   /** Without resource usage, which needs a look at every process of the machine. */
@@ -256,7 +264,9 @@ export class Sessions {
       const record = this.#queries.resolve(session.id);
       const other = sharedWith(this.#queries, record, this.#profiles.find(record.agent));
       const shared = other ? [sharedNote(record, this.#called(other, actor))] : [];
-      const notes = [...(place.isNew ? (place.workspace?.notes ?? []) : []), ...shared];
+      const tools = this.#toolsOf(record);
+      const unenforced = (tools && unenforcedNote(record.agent, tools)) ?? [];
+      const notes = [...(place.isNew ? (place.workspace?.notes ?? []) : []), ...shared].concat(unenforced);
       return { ...session, notes };
     } catch (error) {
       // If no session was recorded, its copy is removed; if one was, everything stays. Another session may have started in the workspace meanwhile.
@@ -293,7 +303,7 @@ export class Sessions {
       budget: this.#budget,
       background: this.#background,
       introduce: (to) =>
-        this.#memberships?.introduction({ ...to, id: null, groups, declared: request.plan?.peers, tools: request.tools }) ?? null,
+        this.#memberships?.introduction({ ...to, id: null, groups, declared: request.plan?.peers, rule: toolRule(request) }) ?? null,
     });
     const { id, name, profile, kind, command, cwd, conversation, budget } = prepared;
     const { role = null, restart, memoryLimitBytes = null } = request;
@@ -334,7 +344,10 @@ export class Sessions {
     const { identity } = prepared;
     if (identity === null) return this.#view(this.#queries.resolve(id));
     const title = titleOf({ name, agent: profile.name });
-    const order = kind === "conversation" ? conversationOrder({ profile, cwd, chat: prepared.chat, known: null, identity }) : undefined;
+    const order =
+      kind === "conversation"
+        ? conversationOrder({ profile, cwd, chat: prepared.chat, rule: prepared.rule, known: null, identity })
+        : undefined;
     await this.starting.start({ session: id, run: 1 }, { host, directory: prepared.directory, title, conversation: order });
     return this.#view(this.#queries.resolve(id));
   }
@@ -345,11 +358,12 @@ export class Sessions {
    */
   firstPointer(record: SessionRecord, words: string): string | null {
     const { id, turns, cwd, forkedFrom } = record;
-    const { asked, instructions, chat } = (turns > 0 ? undefined : readSpec(this.#home, id)) ?? {};
+    const spec = turns > 0 ? undefined : readSpec(this.#home, id);
+    const { asked, instructions } = spec ?? {};
     if (asked && forkedFrom) return movedNote({ from: this.#queries.get(forkedFrom.session)?.cwd, to: cwd }, words);
     if (asked?.prompt !== null) return null;
     const role = roleIn(instructions);
-    const peers = beginsCommand(words) ? null : (this.#memberships?.introduction({ ...record, tools: chat?.tools }) ?? null);
+    const peers = beginsCommand(words) ? null : (this.#memberships?.introduction({ ...record, rule: spec && ruleIn(spec) }) ?? null);
     const pointer = asked.context === false ? null : contextPointer(cwd, words);
     return [role, peers, pointer].filter((note) => note !== null).join("\n\n") || null;
   }
@@ -527,7 +541,7 @@ export class Sessions {
     if (isRunning(record.status) || record.restartAt !== null) {
       const isDue = record.restartAt !== null;
       throw new HoldfastError("session_running", `${record.name} ${isDue ? "has ended, but its next run starts soon" : "is running"}`, {
-        hint: `${isDue ? "call that off" : "stop it"} first: holdfast stop ${record.name}`,
+        hint: `${isDue ? "cancel it" : "stop it"} first: holdfast stop ${record.name}`,
       });
     }
     const family = this.#queries.tree(id);

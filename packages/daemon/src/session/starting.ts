@@ -23,7 +23,7 @@ import { conversationOrder, firstWords } from "./in-conversation.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import type { Limits } from "./limits.ts";
 import { forkedOf } from "./prepare.ts";
-import { amendSpec, isPromptPending, readSessionFiles, removeLaunch, type Spec, writeLaunch } from "./run-files.ts";
+import { amendSpec, isPromptPending, readSessionFiles, removeLaunch, ruleIn, type Spec, writeLaunch } from "./run-files.ts";
 
 const DEFAULT_SIZE = { columns: 120, rows: 40 };
 
@@ -130,7 +130,15 @@ export class Starting {
       const started = { spec: { ...spec, ...(asked ? { asked } : {}) }, env, profile, conversation };
       const { directory, identity } = writeLaunch(this.#home, run, started);
       const order = isChat
-        ? conversationOrder({ profile, cwd: spec.cwd, chat: spec.chat, known, conversations: record.conversations, identity })
+        ? conversationOrder({
+            profile,
+            cwd: spec.cwd,
+            chat: spec.chat,
+            rule: ruleIn(spec),
+            known,
+            conversations: record.conversations,
+            identity,
+          })
         : undefined;
       return { host, conversation, order, directory, prompt: fate, said: isChat ? first : null };
     } catch (error) {

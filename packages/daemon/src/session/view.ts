@@ -1,5 +1,6 @@
 import { hasEnded, type Session, type Usage } from "@holdfast/contract";
 import { msSince, startStamp } from "@holdfast/platform";
+import { firstLineOf } from "../agent/glance.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
 import { limitedBy } from "./limits.ts";
 
@@ -35,6 +36,7 @@ export function viewOf(
     agent: record.agent,
     role: record.role,
     objective: record.objective,
+    firstPrompt: record.firstPrompt === null ? null : firstLineOf(record.firstPrompt),
     status: record.status,
     ...standingOf(record, options.now),
     ...options.counted,

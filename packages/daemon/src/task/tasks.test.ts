@@ -30,7 +30,7 @@ function open() {
 
 const completed = (sessions: SessionQueries) => sessions.get(ONE)?.tasksCompleted;
 
-test("a task is known from its start to its end, and counted when it is done (SYM-03 conversations)", () => {
+test("a task is recorded from start to end, and counted when it is done (SYM-03 conversations)", () => {
   const { tasks, sessions } = open();
   const begun = tasks.start(ONE, ITEM, ACTOR);
   expect(begun).toMatchObject({ ...ITEM, session: ONE, name: "one", endedAt: null, outcome: null, why: null });
@@ -42,7 +42,7 @@ test("a task is known from its start to its end, and counted when it is done (SY
   expect(completed(sessions)).toBe(1);
 });
 
-test("an item that is told twice has begun once; one without a file may be the same words again", () => {
+test("an item started twice is one task; a task without a file may repeat the same text", () => {
   const { tasks } = open();
   const { id } = tasks.start(ONE, ITEM, ACTOR);
   expect(tasks.start(ONE, ITEM, ACTOR).id).toBe(id);
@@ -54,19 +54,19 @@ test("an item that is told twice has begun once; one without a file may be the s
   expect(tasks.start(ONE, spoken, ACTOR).id).not.toBe(tasks.start(ONE, spoken, ACTOR).id);
 });
 
-test("told twice, it has ended once", () => {
+test("a task that is ended twice has ended once", () => {
   const { tasks, journal, sessions } = open();
   const { id } = tasks.start(ONE, ITEM, ACTOR);
   tasks.end(id, { outcome: "done", why: null }, ACTOR);
   const { seq } = journal.cursor;
   expect(tasks.end(id, { outcome: "failed", why: "late" }, ACTOR)).toMatchObject({ outcome: "done", why: null });
   expect(journal.cursor.seq).toBe(seq);
-  // Two daemons' worth of it, as after a restore: the first one counts.
+  // A second end, as after a restore: only the first counts.
   journal.append({ type: "task.ended", actor: ACTOR, session: ONE, data: { id, outcome: "done", why: null } });
   expect(completed(sessions)).toBe(1);
 });
 
-test("tasks are found by their session, their file, who may see them, and whether they have ended", () => {
+test("tasks are listed by session, file, reach, and whether they have ended", () => {
   const { tasks } = open();
   const titles = (filter: Parameters<Tasks["list"]>[0]) => tasks.list(filter).map(({ title }) => title);
   const { id } = tasks.start(ONE, { ...ITEM, title: "a" }, ACTOR);
@@ -81,7 +81,7 @@ test("tasks are found by their session, their file, who may see them, and whethe
   expect(() => tasks.get("zzzzzzzzzz")).toThrow(expect.objectContaining({ code: "task_not_found" }));
 });
 
-test("a digest is told of those that began or ended after a place in the journal", () => {
+test("a digest lists the tasks that started or ended after a journal position", () => {
   const { tasks, journal, queries } = open();
   const { id } = tasks.start(ONE, ITEM, ACTOR);
   const place = journal.cursor.seq;
@@ -92,7 +92,7 @@ test("a digest is told of those that began or ended after a place in the journal
   expect(queries.since(ONE, journal.cursor.seq)).toEqual([]);
 });
 
-test("tasks rebuilt from the journal equal the live ones, also where old events gave way to a snapshot; they go with their session", () => {
+test("tasks rebuilt from the journal equal the live ones, even after a snapshot replaced old events, and are removed with their session", () => {
   const step = fc.constantFrom("start", "done", "failed", "prune", "remove");
   fc.assert(
     fc.property(fc.array(step, { maxLength: 25 }), (steps) => {

@@ -1,6 +1,6 @@
 /**
- * Tasks as they are told by whoever gives them: the daemon keeps which session has which, and how each ended. A task whose teller died stays
- * open; a rerun of its file finds it by the file, and goes on with its session.
+ * Tasks as reported by their sender: the daemon stores which session has which task, and how each ended. A task whose sender died stays
+ * open; a rerun of its file finds it by the file, and continues with its session.
  */
 import { type EventData, HoldfastError, newTaskId, type Principal, type SessionId, type Task, type TaskOutcome } from "@holdfast/contract";
 import type { Journal } from "../journal/journal.ts";
@@ -15,7 +15,7 @@ export class Tasks {
     this.#queries = queries;
   }
 
-  /** An item of a file that this session has already begun is the same task, whoever tells it again. */
+  /** An item of a file that this session has already started is the same task, whoever reports it again. */
   start(session: SessionId, task: Omit<EventData<"task.started">, "id">, actor: Principal): Task {
     const isSame = ({ file, title, label, turns }: Task) =>
       file !== null && file === task.file && title === task.title && label === task.label && turns === task.turns;
@@ -26,7 +26,7 @@ export class Tasks {
     return this.get(id);
   }
 
-  /** Told twice, it has ended once. */
+  /** A task that is ended twice has ended once. */
   end(id: string, { outcome, why }: { outcome: TaskOutcome; why: string | null }, actor: Principal): Task {
     const { session, outcome: known } = this.get(id);
     if (known === null) this.#journal.append({ type: "task.ended", actor, session, data: { id, outcome, why } });

@@ -1,9 +1,9 @@
 /**
- * Several agents on one prompt, each in a worktree of its own, all from one commit; they are compared, and one is kept.
+ * Several agents work on one prompt, each in its own worktree, all from one commit; they are compared, and one is kept.
  *
- * Which belong together is said by each workspace itself, in the journal and in its file: a tournament is found again whatever else is lost. What was
- * meant is in the journal before the first is started, so that whoever asks for the same again starts those that are missing: after a failure, or
- * a daemon's death. Keeping is in that order: merge, the fact, then the others, each of which can be recovered; a second time it goes on where it was.
+ * Each workspace names its tournament, in the journal and in its own file, so a tournament is found whatever else is lost. The request is in the
+ * journal before the first entry starts, so repeating the same request starts the missing entries, after a failure or a daemon's death.
+ * Keeping an entry merges it, records that, and then removes the others, each of which can be recovered; a repeated keep continues where it stopped.
  */
 import {
   checkName,
@@ -37,7 +37,7 @@ import { findRepository } from "../workspace/repository.ts";
 import type { Workspaces } from "../workspace/workspaces.ts";
 import { planBeginning } from "../workspace/worktree.ts";
 
-/** Worktrees and set-ups at once: each reads and writes a whole repository. */
+/** Concurrent worktrees and set-ups: each reads and writes a whole repository. */
 const AT_ONCE = 3;
 
 interface Entry {
@@ -85,7 +85,7 @@ export class Tournaments {
     this.#turns = options.turns;
   }
 
-  /** Starts those that are missing; what could not be started is told, and the others work all the same. */
+  /** Starts the missing entries; failed ones are reported, and the others work anyway. */
   start(
     request: TournamentRequest,
     by: { actor: Principal; parent: SessionId | null },
@@ -110,7 +110,7 @@ export class Tournaments {
     });
   }
 
-  /** Everything that can be refused for all of them is refused here, before anything is written down. */
+  /** Refuses everything that would fail for all entries, before anything is recorded. */
   async #begin(name: string, request: TournamentRequest, actor: Principal): Promise<TournamentRecord> {
     const agents = Array.from({ length: request.count }, (_, i) => request.agents[i % request.agents.length] ?? "");
     for (const [i, agent] of agents.entries()) this.#sessions.checkNew(spawnRequest(request, { agent, name: `${name}-${i + 1}` }));
@@ -138,12 +138,12 @@ export class Tournaments {
     return this.queries.resolve(id);
   }
 
-  /** The one that the same was asked for before, if it still runs. */
+  /** The tournament of an earlier identical request, if it is still open. */
   #again(name: string, request: TournamentRequest, by: { actor: Principal; parent: SessionId | null }): TournamentRecord | undefined {
     const known = this.queries.byName(name);
     if (!known || known.kept !== null || this.#entries(known).every(({ workspace }) => workspace?.removedAt != null)) return undefined;
     const agents = known.agents.every((agent, i) => agent === request.agents[i % request.agents.length]);
-    // A session goes on with its own alone: in another's it would be told of its entries, and work in their worktrees.
+    // A session continues only its own tournament: in another's it would learn of its entries and work in their worktrees.
     const isTheirs = by.parent === null || known.owner === by.actor;
     if (isTheirs && known.prompt === request.prompt && agents && known.agents.length === request.count) return known;
     const why = isTheirs ? ", with another prompt or other agents" : "";
@@ -160,7 +160,7 @@ export class Tournaments {
     );
   }
 
-  /** In the worktree that a first try left behind, a set-up that failed for one, it starts as it is. */
+  /** If a first attempt left a worktree behind, for example after a failed set-up, the entry starts there as it is. */
   async #startEntry(
     { number, name, agent, workspace }: Entry,
     { id, name: of, base, baseCommit }: TournamentRecord,
@@ -172,7 +172,7 @@ export class Tournaments {
     await this.#sessions.spawn({ ...spawnRequest(request, { agent, name }), ...where }, { actor, parent, tournament });
   }
 
-  /** By the tournament's name or id, or by an entry's, or by a session or workspace of it. */
+  /** Finds a tournament by its name or id, by an entry's name, or by one of its sessions or workspaces. */
   find(ref: string, isKnown?: (record: TournamentRecord) => boolean): TournamentRecord {
     const workspace = this.#workspaceOf(ref);
     const entry = workspace?.tournament && this.queries.get(workspace.tournament.id);
@@ -185,7 +185,7 @@ export class Tournaments {
     return queries.byName(ref) ?? (lived ? queries.get(lived.id) : undefined);
   }
 
-  /** One that was removed, or never started. */
+  /** For an entry that was removed or never started. */
   #byEntryName(ref: string): TournamentRecord | undefined {
     const [, name = "", number = ""] = /^(.+)-(\d+)$/.exec(ref) ?? [];
     const record = this.queries.byName(name);
@@ -201,7 +201,7 @@ export class Tournaments {
     return { ...this.summary(record), entries };
   }
 
-  /** Oldest first; without `all` those of which one can still be kept. */
+  /** Oldest first; without `all`, only tournaments of which an entry can still be kept. */
   list({ all }: { all: boolean }): TournamentRecord[] {
     const isOpen = (record: TournamentRecord) => {
       const made = this.#workspaces.queries.ofTournament(record.id);
@@ -274,14 +274,14 @@ export class Tournaments {
     return { into: merged.into, commit: merged.commit, commits: merged.commits };
   }
 
-  /** By `workspace merge`, by hand, or by a keep that was cut short: where it was to go has all of it, and nothing came since. */
+  /** True after a merge by `workspace merge`, by hand, or by an interrupted keep: the target has all commits, and none came since. */
   async #isMerged(workspace: WorkspaceRecord, { into, env }: Pick<MergeRequest, "into" | "env">): Promise<boolean> {
     const { removedAt, path, base, baseCommit, mergedTip, mergedCommit } = workspace;
     if (removedAt !== null || (await this.#workspaces.view(workspace)).dirty !== false) return false;
     const has = (older: string | null, newer: string | null) =>
       older === null || newer === null ? false : isAncestor(path, older, newer, { env });
     const target = `refs/heads/${into ?? base}`;
-    // Of one that did nothing, the base has everything, too.
+    // The base also contains an entry without any commits.
     if ((await has("HEAD", target)) && !(await has("HEAD", baseCommit))) return true;
     return (await has(mergedCommit, target)) && (await has("HEAD", mergedTip));
   }
@@ -297,7 +297,7 @@ export class Tournaments {
         const outcome = await this.#removing.remove(workspace, { force: true, why: "asked", actor, env: request.env });
         removed.push({ workspace: await this.#workspaces.get(workspace.id), dryRun: false, ...outcome });
       } catch (error) {
-        // The others go all the same; asked again, this one is tried again.
+        // The other entries are removed anyway, and a repeated request tries this one again.
         const { message } = HoldfastError.from(error);
         notes.push(`${workspace.name} was not removed: ${message}`);
       }
@@ -306,7 +306,7 @@ export class Tournaments {
   }
 }
 
-/** Once it is merged, it has left its base nowhere. */
+/** A merged workspace is compared with its original base commit. */
 function sinceOf({ mergedAt, baseCommit }: WorkspaceRecord): string | undefined {
   return mergedAt === null ? undefined : (baseCommit ?? undefined);
 }
@@ -316,7 +316,7 @@ function spawnRequest(request: TournamentRequest, { agent, name }: { agent: stri
   return { ...rest, agent, name };
 }
 
-/** Each as soon as one before it is done. */
+/** Each item starts as soon as a previous one is done. */
 async function atMost<T>(count: number, items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
   const waiting = items.values();
   const work = async () => {

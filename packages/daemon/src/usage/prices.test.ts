@@ -25,8 +25,8 @@ test.each([
   ["a newer version is another model", "claude-opus-4-9"],
   ["a point makes another version", "gpt-5.9"],
   ["a longer word is another name", "gpt-55"],
-  ["nobody knows it", "scripted"],
-  ["nobody named it", null],
+  ["the model is unknown", "scripted"],
+  ["the model is not named", null],
 ])("no price: %s", (_, model) => {
   expect(new Prices().of(model)).toBeUndefined();
   expect(new Prices().cost(model, million)).toBeNull();

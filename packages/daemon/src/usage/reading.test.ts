@@ -180,7 +180,8 @@ test("all conversations of the session are read", async () => {
 test("usage is read at the end of a turn, again a moment later, and at the end of the run", async () => {
   const { journal, start, create, facts } = open();
   create("c1");
-  using reading = start();
+  // Long enough to write a call before the second reading, on a busy machine too.
+  using reading = start({ againMs: 1000 });
   reading.begin(0);
   await reading.read(SESSION);
   journal.append(status("working", 1));

@@ -1,4 +1,5 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
@@ -118,6 +119,31 @@ test("attributes of any directory apply, and a merge driver leaves the working t
   expect(await ask(repository, [a, b])).toEqual([["plain"]]);
   expect(readdirSync(repository.root)).toContain("where");
   expect(repository.git("status", "--porcelain")).toBe("");
+});
+
+test("a merge driver that writes beside its file does not reach the working tree", async () => {
+  const files = (text: string) => ({ "deep/er/driven": text, "deep/er/LOG": text });
+  const attributes = { "deep/er/.gitattributes": "driven merge=mine\nLOG merge=union\n" };
+  using repository = new ScratchRepository({ ...attributes, ...files("line\n") });
+  vi.stubEnv("GIT_CONFIG_GLOBAL", join(repository.root, "user/.gitconfig"));
+  repository.git("config", "--global", "merge.mine.driver", "mkdir -p $(dirname %P); echo x > $(dirname %P)/written; cat %B > %A");
+  const a = repository.commit(files("a\n"), "a commit", repository.worktree("a", "a"));
+  const b = repository.commit(files("b\n"), "a commit", repository.worktree("b", "b"));
+  expect(await ask(repository, [a, b])).toEqual([[]]);
+  expect(readdirSync(join(repository.path, "deep/er")).sort()).toEqual([".gitattributes", "LOG", "driven"]);
+});
+
+test("attributes behind a link do not apply, and a pipe in their place is refused", async () => {
+  const files = (text: string) => ({ "deep/plain": text });
+  using repository = new ScratchRepository({ "deep/.gitattributes": "plain merge=union\n", ...files("line\n") });
+  const a = repository.commit(files("a\n"), "a commit", repository.worktree("a", "a"));
+  const b = repository.commit(files("b\n"), "a commit", repository.worktree("b", "b"));
+  expect(await ask(repository, [a, b])).toEqual([[]]);
+  renameSync(join(repository.path, "deep"), join(repository.root, "elsewhere"));
+  symlinkSync(join(repository.root, "elsewhere"), join(repository.path, "deep"));
+  expect(await ask(repository, [a, b])).toEqual([["deep/plain"]]);
+  execFileSync("mkfifo", [join(repository.path, ".gitattributes")]);
+  await expect(ask(repository, [a, b])).rejects.toThrow("named pipe");
 });
 
 test("a directory renamed to two places is a conflict, though no single file is", async () => {

@@ -46,7 +46,7 @@ export async function askPairs({ pairs, ...question }: MergeQuestion): Promise<O
 /** Returns outcomes of the first pairs, up to one that git could not decide. */
 async function askMany({ repository, pairs, scratchName, signal }: MergeQuestion): Promise<(Outcome | undefined)[]> {
   const [place = tmpdir()] = scratchPlaces();
-  await using scratch = openScratch(repository, join(place, scratchName));
+  await using scratch = await openScratch(repository, join(place, scratchName));
   const options = { with: scratch.with, input: manyInput(pairs), ...(signal ? { signal } : {}) };
   const { code, stdout } = await tryGit(scratch.directory, ASK_MANY, options);
   if (code === USAGE) return pairs.map(() => undefined);
@@ -64,7 +64,7 @@ export function scratchPlaces(): string[] {
 }
 
 async function askAlone({ repository, pair, scratchName, signal }: Omit<MergeQuestion, "pairs"> & { pair: Pair }): Promise<Outcome> {
-  await using scratch = openScratch(repository, join(tmpdir(), scratchName));
+  await using scratch = await openScratch(repository, join(tmpdir(), scratchName));
   const result = await tryGit(scratch.directory, askOne(pair), { with: scratch.with, ...(signal ? { signal } : {}) });
   if (result.code === USAGE) throw await tooOld(scratch.directory);
   // A killed process, or one without disk space, memory or a repository, says nothing about the pair.

@@ -2,6 +2,7 @@
  * Finds submodules with uncommitted files. Git would look into each with the configuration found there, which an agent can write. So git is told
  * not to, and each submodule is checked as a separate repository.
  */
+import { isUtf8 } from "node:buffer";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type GitOptions, git, parts, tryGit } from "./git.ts";
@@ -9,20 +10,24 @@ import { type GitOptions, git, parts, tryGit } from "./git.ts";
 /** Returns lines as `git status` prints them: ` M lib`. `known`: lines that `git status` already returned. */
 export async function dirtySubmodules(tree: string, options: GitOptions, known: readonly string[] = []): Promise<string[]> {
   const dirty: string[] = [];
-  for (const path of await checkedOutSubmodules(tree, options)) {
-    if (!known.some((line) => line.slice(3) === path) && (await isDirty(join(tree, path), options))) dirty.push(` M ${path}`);
+  for (const link of await gitLinks(tree, options)) {
+    const path = link.toString();
+    if (!isCheckedOut(tree, link) || known.some((line) => line.slice(3) === path)) continue;
+    // No program can be started in a directory whose name is not UTF-8, so it counts as dirty.
+    if (!isUtf8(link) || (await isDirty(join(tree, path), options))) dirty.push(` M ${path}`);
   }
   return dirty;
 }
 
-/** Returns the paths of submodules in the index that are checked out. */
-export async function checkedOutSubmodules(tree: string, options: GitOptions): Promise<string[]> {
-  return (await gitLinks(tree, options)).filter((path) => existsSync(join(tree, path, ".git")));
+/** The paths of submodules in the index, in bytes: git's names need not be UTF-8. */
+export async function gitLinks(tree: string, options: GitOptions): Promise<Buffer[]> {
+  const staged = parts(await git(tree, ["ls-files", "--stage", "-z"], { ...options, encoding: "latin1" }));
+  const links = staged.filter((line) => line.startsWith("160000 ")).map((line) => line.slice(line.indexOf("\t") + 1));
+  return [...new Set(links)].map((link) => Buffer.from(link, "latin1"));
 }
 
-export async function gitLinks(tree: string, options: GitOptions): Promise<string[]> {
-  const links = parts(await git(tree, ["ls-files", "--stage", "-z"], options)).filter((line) => line.startsWith("160000 "));
-  return [...new Set(links.map((line) => line.slice(line.indexOf("\t") + 1)))];
+export function isCheckedOut(tree: string, link: Buffer): boolean {
+  return existsSync(Buffer.concat([Buffer.from(`${tree}/`), link, Buffer.from("/.git")]));
 }
 
 export async function isDirty(tree: string, options: GitOptions): Promise<boolean> {

@@ -1,7 +1,8 @@
 /** Records submodule commits in an index. Git is kept out of submodules, because it would use the configuration found there. */
-import { existsSync, lstatSync } from "node:fs";
+import { isUtf8 } from "node:buffer";
+import { lstatSync } from "node:fs";
 import { join } from "node:path";
-import { isDirty } from "./dirty-submodules.ts";
+import { isCheckedOut, isDirty } from "./dirty-submodules.ts";
 import { type Environment, parts, tryGit } from "./git.ts";
 import type { PrivateIndex } from "./private-index.ts";
 
@@ -21,10 +22,13 @@ export async function addLinks(
   const replaced: string[] = [];
   const dirty: string[] = [];
   for (const link of links) {
-    const directory = join(worktree, Buffer.from(link, "latin1").toString());
-    const stat = lstatSync(directory, { throwIfNoEntry: false });
+    const name = Buffer.from(link, "latin1");
+    const directory = join(worktree, name.toString());
+    const stat = lstatSync(Buffer.concat([Buffer.from(`${worktree}/`), name]), { throwIfNoEntry: false });
     if (!stat?.isDirectory()) (stat ? replaced : gone).push(link);
-    else if (existsSync(join(directory, ".git"))) {
+    // No program can be started in a directory whose name is not UTF-8. The index keeps the commit it has.
+    else if (!isUtf8(name)) dirty.push(link);
+    else if (isCheckedOut(worktree, name)) {
       const head = await tryGit(directory, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], { env });
       if (head.code === 0) entries.push(`160000 ${head.stdout.trim()}\t${link}`);
       if (await isDirty(directory, { env })) dirty.push(link);

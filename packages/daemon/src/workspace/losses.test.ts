@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
@@ -134,4 +135,11 @@ test("work in submodules and nested repositories is a loss", async () => {
   const { files, commits } = await losses(of);
   expect(files).toEqual([" M lib", "?? inner/", " M lib/l.txt"]);
   expect(commits.map(subject)).toEqual(["lib: in the library", "inner: inner"]);
+});
+
+test.runIf(process.platform === "linux")("a submodule whose name is not UTF-8 counts as changed", async () => {
+  const script = `n=$(printf 'lib\\377') && mkdir "$n" && git -C "$n" init -q && git -C "$n" commit -q --allow-empty -m inner && git add "$n"
+    git commit -q -m link && echo work > "$n/unsaved"`;
+  execFileSync("sh", ["-ec", script], { cwd: tree, env: repository.env, stdio: "pipe" });
+  expect((await losses()).files).toEqual([" M lib\ufffd"]);
 });

@@ -2,11 +2,12 @@
  * Finds work that would be lost with a workspace's directory and its own branch. A commit is safe if another branch, a tag, a remote or the base
  * reaches it, or if the base has its content through a local or remote squash. Takes no lock and changes nothing.
  */
+import { isUtf8 } from "node:buffer";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Losses } from "@holdfast/contract";
 import { combine, earlierSquash, isAncestor } from "./combine.ts";
-import { gitLinks } from "./dirty-submodules.ts";
+import { gitLinks, isCheckedOut } from "./dirty-submodules.ts";
 import { type GitOptions, git, tryGit } from "./git.ts";
 import { commitOf } from "./repository.ts";
 import { uncommitted, underWay } from "./uncommitted.ts";
@@ -135,7 +136,8 @@ async function insideRepositories(tree: string, files: readonly string[], option
 }
 
 export async function repositoriesIn(tree: string, files: readonly string[], options: GitOptions): Promise<string[]> {
-  const known = await gitLinks(tree, options);
+  // Of a name that is not UTF-8, `uncommitted` reports the whole submodule.
+  const links = (await gitLinks(tree, options)).filter((link) => isUtf8(link) && isCheckedOut(tree, link));
   const unknown = files.filter((line) => line.startsWith("?? ") && line.endsWith("/")).map((line) => line.slice(3, -1));
-  return [...known, ...unknown].filter((path) => existsSync(join(tree, path, ".git")));
+  return [...links.map(String), ...unknown.filter((path) => existsSync(join(tree, path, ".git")))];
 }

@@ -3,10 +3,11 @@
  * Here it writes to a separate object directory, with the repository's as its alternate, and runs in a directory that shows only the repository's
  * attributes. The repository does not grow, and no file appears in any working tree.
  */
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
-import { describe, isMissing, log } from "@holdfast/platform";
+import { dirname, join } from "node:path";
+import { describe, log, readOrdinaryFile } from "@holdfast/platform";
+import { parts, tryGit } from "./git.ts";
 import type { Repository } from "./repository.ts";
 
 export interface MergeScratch extends AsyncDisposable {
@@ -16,14 +17,21 @@ export interface MergeScratch extends AsyncDisposable {
   readonly with: Readonly<Record<string, string>>;
 }
 
-export function openScratch({ path, common, bare }: Pick<Repository, "path" | "common" | "bare">, prefix: string): MergeScratch {
+export async function openScratch(
+  { path, common, bare }: Pick<Repository, "path" | "common" | "bare">,
+  prefix: string,
+): Promise<MergeScratch> {
+  const attributes = bare ? [] : await attributesIn(path);
   const root = mkdtempSync(prefix);
   const objects = join(root, "objects");
   const directory = join(root, "tree");
   mkdirSync(join(objects, "info"), { recursive: true });
   mkdirSync(directory);
   writeFileSync(join(objects, "info", "alternates"), `${quoted(join(common, "objects"))}\n`);
-  if (!bare) showAttributes(path, directory);
+  for (const [name, text] of attributes) {
+    mkdirSync(dirname(join(directory, name)), { recursive: true });
+    writeFileSync(join(directory, name), text);
+  }
   return {
     directory,
     with: { GIT_DIR: common, GIT_OBJECT_DIRECTORY: objects, GIT_NO_LAZY_FETCH: "1" },
@@ -45,16 +53,27 @@ async function remove(directory: string): Promise<void> {
   }
 }
 
-/** Git reads attributes from the working tree. The links let it find `merge=union` and the like in any subdirectory. */
-function showAttributes(tree: string, directory: string): void {
-  try {
-    for (const entry of readdirSync(tree, { withFileTypes: true })) {
-      if (entry.isDirectory() && entry.name !== ".git") symlinkSync(join(tree, entry.name), join(directory, entry.name));
+/** Larger files are ignored; git ignores those above 100 MB. */
+const LARGEST_ATTRIBUTES = 1 << 20;
+
+/**
+ * Git reads attributes from its working tree: `merge=union` and the like, of any directory. They are copied: through links, a merge driver would
+ * write to the repository's own working tree.
+ */
+async function attributesIn(tree: string): Promise<Map<string, string>> {
+  const listed = existsSync(tree) ? await tryGit(tree, ["ls-files", "-z", "--", ":(top,glob)**/.gitattributes"]) : undefined;
+  const found = new Map<string, string>();
+  for (const name of new Set([".gitattributes", ...parts(listed?.stdout ?? "")])) {
+    const file = join(tree, name);
+    try {
+      // Git follows no link here either.
+      if (lstatSync(file).isFile() && realpathSync(dirname(file)) === dirname(join(realpathSync(tree), name)))
+        found.set(name, readOrdinaryFile(file, LARGEST_ATTRIBUTES));
+    } catch {
+      // Missing, or a file that cannot be read: it has no attributes.
     }
-    copyFileSync(join(tree, ".gitattributes"), join(directory, ".gitattributes"));
-  } catch (error) {
-    if (!isMissing(error)) throw error;
   }
+  return found;
 }
 
 /** Quotes a line for `info/alternates`. Git reads a line that starts with `"` as a C string. */

@@ -256,7 +256,7 @@ function filesIn(stderr: string): string[] {
 }
 
 function movedOn(into: string): HoldfastError {
-  return new HoldfastError("merge_refused", `${into} moved on at the same moment; nothing was merged`, {
+  return new HoldfastError("merge_refused", `${into} got another commit during the merge; nothing was merged`, {
     hint: "try again to merge into its new state",
   });
 }

@@ -2,10 +2,9 @@
  * Reads `[workspace]` of a project's `.holdfast/config.toml`: how its workspaces are created. The file is read from the tree that a workspace is
  * created from.
  */
-import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastError, type Setting } from "@holdfast/contract";
-import { isMissing, WrongSetting } from "@holdfast/platform";
+import { isMissing, readOrdinaryFile, WrongSetting } from "@holdfast/platform";
 import { parse } from "smol-toml";
 
 export interface Project {
@@ -104,9 +103,7 @@ export function readProject(tree: string | null): Project {
   const wrong = (what: string, hint: string, cause?: unknown) => new HoldfastError("usage", `${file}: ${what}`, { hint, cause });
   let table: unknown;
   try {
-    const { size } = ordinaryFile(file);
-    if (size > LARGEST_FILE) throw new Error("it has more than 1 MB");
-    table = parse(readFileSync(file, "utf8")).workspace ?? {};
+    table = parse(readOrdinaryFile(file, LARGEST_FILE)).workspace ?? {};
   } catch (error) {
     if (isMissing(error) || (error as NodeJS.ErrnoException).code === "ENOTDIR") return DEFAULT_PROJECT;
     const why = (error as Error).message.split("\n")[0]?.replace(/^Invalid TOML document: /, "");
@@ -133,13 +130,6 @@ export function checkWorkspace(file: string, table: Readonly<Record<string, unkn
 
 export function projectFile(tree: string): string {
   return join(tree, ".holdfast/config.toml");
-}
-
-/** Reading a pipe would never end. */
-function ordinaryFile(file: string): { size: number } {
-  const stat = statSync(file);
-  if (!stat.isFile()) throw new Error("it is not a file");
-  return stat;
 }
 
 /** Rejects paths out of the project: the repository's author may be a stranger. */

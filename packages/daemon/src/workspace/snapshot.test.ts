@@ -306,3 +306,14 @@ test("in a sparse checkout, absent files do not count as deleted, and files outs
   const snapshot = await take(repository);
   expect(Object.keys(files(repository, snapshot.commit))).toEqual(["in/a.txt", "in/new.txt", "out/b.txt", "out/new.txt"]);
 });
+
+test.runIf(process.platform === "linux")("a submodule whose name is not UTF-8 stays as it was committed, and is listed", async () => {
+  using repository = scratchRepository();
+  repository.write("a.txt", "a");
+  const script = `n=$(printf 'lib\\377') && mkdir "$n" && git -C "$n" init -q && git -C "$n" -c user.name=a -c user.email=a@b commit -q --allow-empty -m inner && git add "$n"`;
+  execFileSync("sh", ["-ec", script], { cwd: repository.path, env: repository.env, stdio: "pipe" });
+  repository.commit("first");
+  const snapshot = await take(repository);
+  expect(files(repository, snapshot.commit)).toEqual({ "a.txt": "100644 a", "lib\xff": "160000 commit" });
+  expect(snapshot.leftOut).toEqual([{ path: "lib\ufffd", why: "repository" }]);
+});

@@ -1,16 +1,16 @@
 /**
- * A command in a process group of its own, so that all of it can be ended: what was asked for first, then by force. A process that has left the group
- * is the run's to end, not ours.
+ * Runs a command in its own process group, so that all of it can be ended: first with SIGTERM, then with SIGKILL. A process that has left the
+ * group and the process session is ended with the run, not here.
  */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { allProcesses, type ProcessInfo, signalProcess } from "@holdfast/platform/process";
 
-/** Time to put things right, before it is killed. */
+/** Time for a command to clean up before it is killed. */
 const GRACE_MS = 2000;
 const LOOK_MS = 40;
-/** What it started may keep its output open. What it had said itself is there by then. */
+/** Child processes may keep the output open. The command's own output has arrived by then. */
 const DRAIN_MS = 200;
 
 export interface HowItEnded {
@@ -21,16 +21,16 @@ export interface HowItEnded {
 export interface Command {
   stdout: Readable;
   stderr: Readable;
-  /** Rejects where it could not be started. Of one that was ended by the signal: when nothing of its group is left. */
+  /** Rejects if the command could not be started. After an abort, resolves once no process of its group is left. */
   ended: Promise<HowItEnded>;
 }
 
 export interface Start {
   command: readonly string[];
   cwd: string;
-  /** The process's own without it. */
+  /** Default: the environment of this process. */
   env?: Readonly<Record<string, string>> | undefined;
-  /** What it reads; without it, nothing. */
+  /** Standard input; empty by default. */
   input?: string;
   signal: AbortSignal;
 }
@@ -42,7 +42,7 @@ export function start({ command: [program = "", ...args], cwd, env, input, signa
     stdio: "pipe",
     ...(env ? { env } : {}),
   });
-  // One that does not read what it is given has every right to.
+  // A command may ignore its input.
   child.stdin.on("error", () => {});
   child.stdin.end(input ?? "");
   let ending: Promise<void> | undefined;
@@ -70,11 +70,11 @@ async function endGroup(group: number): Promise<void> {
   signalGroup(group, "SIGTERM");
   for (let waited = 0; waited < GRACE_MS && !ended(); waited += LOOK_MS) await sleep(LOOK_MS);
   for (const { pid, start } of membersOf(group)) signalProcess(pid, start, "SIGKILL");
-  // What the kernel does not let go of even then is not waited for.
+  // A process that even SIGKILL does not end is not waited for.
   for (let waited = 0; waited < GRACE_MS && !ended(); waited += LOOK_MS) await sleep(LOOK_MS);
 }
 
-/** What it started may have groups of their own, in the process session that it leads. */
+/** Child processes may have their own groups in the process session that the command leads. */
 function membersOf(leader: number): ProcessInfo[] {
   return [...allProcesses().values()].filter(({ group, session }) => group === leader || session === leader);
 }
@@ -83,11 +83,11 @@ function signalGroup(group: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-group, signal);
   } catch {
-    // It ended by itself meanwhile.
+    // The group has ended meanwhile.
   }
 }
 
-/** The end of what a stream says, however long it is. Reads all of it, or the command would wait. */
+/** The end of a stream's output. Reads the whole stream, because otherwise the command would block. */
 export function tailOf(stream: Readable, most: number): () => string {
   let tail = Buffer.alloc(0);
   stream.on("data", (chunk: Buffer) => {

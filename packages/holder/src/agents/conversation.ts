@@ -1,4 +1,4 @@
-/** What an agent of ours is to the protocol: the two of them, and their tests, are written against this. */
+/** The interface between our two agents and the protocol. Both agents and their tests are written against it. */
 import type {
   AgentContext,
   McpServer,
@@ -24,39 +24,39 @@ export interface Settings {
   configOptions?: SessionConfigOption[];
 }
 
-/** One conversation with one memory. Turns come one after the other; a turn that fails throws, and leaves a memory with which it can be tried again. */
+/** One conversation with one memory. Turns run one after the other; a failed turn throws, and leaves a memory with which it can be retried. */
 export interface Conversation {
   settings(): Settings;
-  /** `signal` ends it: what came until then is kept, and it returns `cancelled`. */
+  /** An abort of `signal` ends the turn, which then returns `cancelled` and keeps the output so far. */
   turn(prompt: string, signal: AbortSignal): Promise<TurnResult>;
-  /** Forgets. */
+  /** Clears the memory. */
   clear(): void;
-  /** Words for the turn that runs; false: it is over, and they belong to the next. Without it, it cannot be steered. */
+  /** Adds text to the running turn; false: the turn is over, and the text belongs to the next one. Undefined if the agent cannot be steered. */
   steer?(text: string): boolean;
   setMode?(mode: string): void;
   setOption?(option: string, value: string): void;
-  /** Ends what it has running beside its turns. None comes after it. */
+  /** Ends everything that runs besides the turns. No turn follows. */
   close?(): Promise<void>;
 }
 
-/** Where a conversation is, and how it is heard. */
+/** The location of a conversation and its connection to the client. */
 export interface Place {
-  /** The conversation's id, as the client knows it. */
+  /** The conversation's id as the client knows it. */
   id: string;
   cwd: string;
-  /** What was said before the agent was started. */
+  /** The conversation before the agent was started. */
   told: Told;
-  /** Servers of the Model Context Protocol that it is given. */
+  /** MCP servers that the client gives to the agent. */
   servers: readonly McpServer[];
   tell(update: SessionUpdate): Promise<void>;
   notice(notice: Notice): Promise<void>;
-  /** Asks the person. `cancelled` also when `signal` is aborted meanwhile. */
+  /** Asks the person. Returns `cancelled` also if `signal` aborts meanwhile. */
   ask(request: Omit<RequestPermissionRequest, "sessionId">, signal: AbortSignal): Promise<RequestPermissionOutcome>;
 }
 
 export interface Wire {
   client: AgentContext;
-  /** Whether the client shows notices. One that does not gets them as text: what was left out is never hidden. */
+  /** Whether the client shows notices. Other clients get them as text, because omissions must never be hidden. */
   showsNotices: boolean;
 }
 
@@ -86,7 +86,7 @@ export function placeOf({ client, showsNotices }: Wire, { id, cwd, told, servers
   };
 }
 
-/** What a turn took up to now. A client that does not know it sees an empty piece of text. */
+/** A turn's usage so far. A client that does not know this field sees an empty text chunk. */
 export function soFar(usage: TokenUse): SessionUpdate {
   return { ...textChunk("agent_message_chunk", ""), _meta: { usage: { ...usage } } };
 }

@@ -1,4 +1,4 @@
-/** Why a turn failed, in words for the person who waits for it. The conversation is as it was: what was said can be said again. */
+/** The reason why a turn failed, for the person who waits. The conversation is unchanged, and the same prompt can be sent again. */
 import { RequestError } from "@agentclientprotocol/sdk";
 import type { TokenUse } from "@holdfast/contract/transcript";
 
@@ -15,9 +15,9 @@ export type FailureCode =
 export class AgentFailure extends Error {
   readonly code: FailureCode;
   readonly hint: string;
-  /** Whether the same words may do better another time. */
+  /** Whether the same prompt may succeed later. */
   readonly retry: boolean;
-  /** What was used up before. */
+  /** The usage before the failure. */
   usage?: TokenUse;
 
   constructor(code: FailureCode, message: string, { hint, retry, cause }: { hint: string; retry: boolean; cause?: unknown }) {

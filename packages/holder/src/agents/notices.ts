@@ -1,4 +1,4 @@
-/** What people are told beside the answer. `about` is a transcript's word for it. */
+/** Notices that people see besides the answer. `about` is the transcript's word for the subject. */
 import type { Kept } from "./context/kept.ts";
 
 export interface Notice {
@@ -37,7 +37,7 @@ export const CLEARED: Notice = {
   description: "The transcript does not change.",
 };
 
-/** Servers of the Model Context Protocol that a command does not ask for. */
+/** MCP servers for which the command has no placeholder. */
 export function notGiven(servers: readonly string[]): Notice {
   return {
     about: "tools",

@@ -1,4 +1,4 @@
-/** A conversation while it is open: its turns in order, what ends them, and `/clear`. */
+/** An open conversation: the order of its turns, their cancellation, and `/clear`. */
 import type { ContentBlock, PromptResponse } from "@agentclientprotocol/sdk";
 import type { PromptMeta } from "@holdfast/contract/agent-order";
 import type { TokenUse } from "@holdfast/contract/transcript";
@@ -11,7 +11,7 @@ export class OpenSession {
   readonly conversation: Conversation;
   readonly #place: Place;
   #running: Promise<PromptResponse> | undefined;
-  /** Of the turn that runs, and of those that wait for it. */
+  /** For the running turn and those that wait. */
   readonly #endings = new Set<AbortController>();
 
   constructor(conversation: Conversation, place: Place) {
@@ -19,7 +19,7 @@ export class OpenSession {
     this.#place = place;
   }
 
-  /** In the order in which they came. One that comes while another runs is given into it, where the agent takes that. */
+  /** Turns run in the order of their arrival. A prompt that arrives during a turn is added to it if the agent can be steered. */
   async prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
     const text = textOf(blocks);
     const before = this.#running;
@@ -39,12 +39,12 @@ export class OpenSession {
     }
   }
 
-  /** Ends what runs and what waits. */
+  /** Cancels the running turn and the waiting ones. */
   cancel(): void {
     for (const ending of this.#endings) ending.abort();
   }
 
-  /** Ends everything; with it nothing of it runs any more. */
+  /** Ends everything; nothing of the conversation runs afterwards. */
   async close(): Promise<void> {
     this.cancel();
     await this.#running?.catch(() => {});
@@ -62,7 +62,7 @@ export class OpenSession {
 
 export const NOTHING: TokenUse = { model: null, input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: null, context: null };
 
-/** Usage as Holdfast reads it, and as the protocol's draft has it. */
+/** Usage in Holdfast's form and in that of the protocol's draft. */
 function responseOf({ stopReason, usage }: TurnResult): PromptResponse {
   const _meta: z.infer<typeof PromptMeta> = { usage };
   if (usage.input === null || usage.output === null) return { stopReason, _meta };

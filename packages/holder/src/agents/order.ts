@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import * as z from "zod/mini";
 
-/** The order that an agent is started with; one that cannot be read ends it, with the reason on standard error. */
+/** The order that an agent is started with. An unreadable order ends the process, with the reason on standard error. */
 export function readOrder<T extends z.ZodMiniType>(file: string, schema: T): z.infer<T> {
   try {
     return schema.parse(JSON.parse(readFileSync(file, "utf8")));

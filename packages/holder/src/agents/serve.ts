@@ -1,9 +1,9 @@
 /**
- * The Agent Client Protocol on standard input and output, for both of our agents. One process may have several conversations, each with a memory of
- * its own; they go when the process goes, and what was said is in the transcripts that the client writes.
+ * The Agent Client Protocol on standard input and output, for both of our agents. One process may have several conversations, each with its own memory.
+ * They end with the process; the client's transcripts keep what was said.
  *
- * A conversation that is loaded or resumed knows what the session's earlier runs said (context/transcripts.ts); a new one begins empty. When the client goes away
- * or the process is asked to end, whatever runs is ended first.
+ * A loaded or resumed conversation knows the session's earlier runs (context/transcripts.ts); a new one begins empty. If the client disconnects or the
+ * process is asked to end, all running work ends first.
  */
 import { randomUUID } from "node:crypto";
 import { Readable, Writable } from "node:stream";
@@ -29,7 +29,7 @@ export interface Kind {
   name: string;
   title: string;
   open(place: Place): Conversation | Promise<Conversation>;
-  /** Whether its conversations take words in mid-turn. */
+  /** Whether conversations accept text during a turn. */
   steers: boolean;
 }
 
@@ -37,7 +37,7 @@ interface Opening extends Pick<Place, "id" | "cwd" | "told"> {
   servers: Place["servers"] | undefined;
 }
 
-/** What runs has this long to end when the client is gone. */
+/** Time for running work to end after the client is gone. */
 const LAST_MS = 5000;
 
 const Steer = z.object({ sessionId: z.string(), text: z.string() });
@@ -61,7 +61,7 @@ export function appOf(kind: Kind, { order, runs }: { order: string; runs: string
     const before = sessions.get(id);
     sessions.set(id, new OpenSession(conversation, place));
     await before?.close();
-    // Behind the answer: before it a client knows no such session.
+    // After the response, because before it the client does not know the session.
     setImmediate(() => void place.tell(COMMANDS).catch(() => {}));
     return { place, settings: conversation.settings() };
   };
@@ -133,7 +133,7 @@ export function appOf(kind: Kind, { order, runs }: { order: string; runs: string
   };
 }
 
-/** Serves until the client goes away or the process is to end. */
+/** Serves until the client disconnects or the process has to end. */
 export async function serve(kind: Kind, order: string): Promise<void> {
   const { app, end } = appOf(kind, { order, runs: process.env[TRANSCRIPTS] });
   const input = Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>;
@@ -150,7 +150,7 @@ const COMMANDS = {
   availableCommands: [{ name: CLEAR.slice(1), description: "clear the agent's memory; the transcript stays" }],
 };
 
-/** All that is known of it, as the protocol asks of a load: clients that keep it themselves resume instead. */
+/** Sends the whole conversation, as the protocol requires for a load. Clients that store it themselves resume instead. */
 async function replay({ tell, told }: Place): Promise<void> {
   for (const { prompt, said } of told.turns) {
     await tell(textChunk("user_message_chunk", prompt));

@@ -1,4 +1,4 @@
-/** A bare client of the protocol for the tests of our agents: in the same process, or over the pipes of a real one. */
+/** A minimal client of the protocol for tests of our agents: in the same process, or over pipes to a real one. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -24,7 +24,7 @@ type Update<T extends SessionUpdate["sessionUpdate"]> = Extract<SessionUpdate, {
 export class Talk implements AsyncDisposable {
   readonly updates: SessionUpdate[] = [];
   readonly asked: RequestPermissionRequest[] = [];
-  /** How the person answers; by default nobody does. */
+  /** The person's answer; by default there is none. */
   answer: (request: RequestPermissionRequest) => RequestPermissionResponse | Promise<RequestPermissionResponse> = () =>
     new Promise(() => {});
   id = "";
@@ -77,7 +77,7 @@ export class Talk implements AsyncDisposable {
     return this.updates.filter((update): update is Update<T> => update.sessionUpdate === type);
   }
 
-  /** What the agent said, thoughts and notices apart. */
+  /** The agent's text, without thoughts and notices. */
   get said(): string {
     return this.of("agent_message_chunk")
       .map(({ content }) => (content.type === "text" ? content.text : ""))
@@ -92,7 +92,7 @@ export class Talk implements AsyncDisposable {
     this.updates.length = 0;
   }
 
-  /** Until something that came makes it true. */
+  /** Resolves once an update makes the condition true. */
   async until(isSo: () => boolean): Promise<void> {
     while (!isSo()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
@@ -108,13 +108,13 @@ interface With {
   runs?: string;
 }
 
-/** In this process. */
+/** Connects to an agent in this process. */
 export function talkTo(kind: Kind, { order = "order.json", runs }: With = {}): Talk {
   const { app, end } = appOf(kind, { order, runs });
   return new Talk((mine) => mine.connect(app), end);
 }
 
-/** With the program itself, as the holder has it. */
+/** Connects to the program itself, as the holder runs it. */
 export function talkOver(
   program: string,
   order: string,
@@ -133,13 +133,13 @@ export function talkOver(
   return new Talk((mine) => mine.connect(stream), end, child);
 }
 
-/** A directory of its own, gone with the test. `real` has no symbolic links in it. */
+/** A temporary directory that is removed with the test. */
 export function directory(): { path: string } & Disposable {
   const path = mkdtempSync(join(tmpdir(), "holdfast-agent-"));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** A run's transcript as the holder writes it. Turns are the words of the person, and what the agent said. */
+/** Writes a run's transcript as the holder does, from the given entries. */
 export function writeTranscript(runs: string, run: number, drafts: readonly EntryDraft[], torn = ""): void {
   const folder = join(runs, String(run));
   mkdirSync(folder, { recursive: true });

@@ -1,4 +1,4 @@
-/** What an agent has from its keeper: files and commands, inside of its workspace and nowhere else. */
+/** Files and commands that a keeper provides to its agent, only inside the workspace. */
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ afterAll(() => agent[Symbol.asyncDispose]());
 const read = (path: unknown, more: object = {}) => agent.ask("fs/read_text_file", { sessionId: "c1", path, ...more });
 const write = (path: unknown, content: unknown) => agent.ask("fs/write_text_file", { sessionId: "c1", path, content });
 
-describe("a file", () => {
+describe("files for an agent", () => {
   test.each([
     [{}, "one\ntwo\nthree\nfour\n"],
     [{ line: 2, limit: 2 }, "two\nthree"],
@@ -27,11 +27,11 @@ describe("a file", () => {
     [{ limit: 1 }, "one"],
     [{ line: null, limit: null }, "one\ntwo\nthree\nfour\n"],
     [{ line: 0, limit: 1 }, "one"],
-  ])("is read by %j", async (part, content) => {
+  ])("a file is read in part by %j", async (part, content) => {
     expect((await read(join(agent.project, "a.txt"), part)).result).toEqual({ content });
   });
 
-  test("outside the workspace is neither read nor written, whatever the way to it", async () => {
+  test("a file outside the workspace is neither read nor written, by any path", async () => {
     const { root, project } = agent;
     const ways = [
       "../secret",
@@ -51,7 +51,7 @@ describe("a file", () => {
     expect(readdirSync(root).sort()).toEqual(["pipes", "project", "run", "secret"]);
   });
 
-  test("is written whole and keeps its mode; one that cannot be written leaves nothing behind", async () => {
+  test("a file is written completely and keeps its mode, and a failed write leaves nothing behind", async () => {
     const file = join(agent.project, "script.sh");
     writeFileSync(file, "old");
     chmodSync(file, 0o755);
@@ -67,7 +67,7 @@ describe("a file", () => {
     expect(readdirSync(join(agent.project, "src"))).toEqual(["new.ts"]);
   });
 
-  test("that is none, or that never ends, is refused: its keeper does not wait for it", async () => {
+  test("a pipe, a directory and a huge file are refused without blocking the keeper", async () => {
     execFileSync("mkfifo", [join(agent.project, "pipe")]);
     for (const path of ["pipe", "src"]) {
       expect((await read(path)).error?.message).toBe(`${path} is not a file`);
@@ -78,17 +78,17 @@ describe("a file", () => {
     expect((await read("huge")).error?.message).toContain("too large");
   });
 
-  test("that is not there is not there", async () => {
+  test("reading a missing file is an error", async () => {
     expect((await read("missing.txt")).error?.message).toContain("ENOENT");
   });
 });
 
-describe("a command", () => {
+describe("commands for an agent", () => {
   const create = async (params: object) =>
     (await agent.ask("terminal/create", { sessionId: "c1", ...params })).result as { terminalId: string };
   const of = (method: string, terminalId: unknown) => agent.ask(`terminal/${method}`, { sessionId: "c1", terminalId });
 
-  test("runs in the workspace with the session's environment, and what it was asked to have", async () => {
+  test("a command runs in the workspace with the session's environment and the requested variables", async () => {
     const { terminalId } = await create({
       command: "sh",
       args: ["-c", "pwd; echo $OF_THE_SESSION $MINE; exit 3"],
@@ -104,13 +104,13 @@ describe("a command", () => {
     expect((await of("output", terminalId)).error?.message).toBe(`there is no terminal ${terminalId}`);
   });
 
-  test("may be a whole line, in a directory of the workspace", async () => {
+  test("a command may be a shell line in a directory of the workspace", async () => {
     const { terminalId } = await create({ command: "echo here: $(basename $PWD)", cwd: join(agent.project, "src") });
     await of("wait_for_exit", terminalId);
     expect((await of("output", terminalId)).result).toMatchObject({ output: "here: src\n" });
   });
 
-  test("is not run outside", async () => {
+  test("a command outside the workspace is refused", async () => {
     for (const cwd of ["/", "..", "up", join(agent.project, "gone/../up")]) {
       expect((await agent.ask("terminal/create", { sessionId: "c1", command: "true", cwd })).error?.message, cwd).toContain(
         "outside the workspace",
@@ -118,13 +118,13 @@ describe("a command", () => {
     }
   });
 
-  test("keeps the newest of what it prints, from the beginning of a character on", async () => {
+  test("the newest output within the limit is kept, from a whole character on", async () => {
     const { terminalId } = await create({ command: "printf", args: ["%s", "ab€€"], outputByteLimit: 5 });
     await of("wait_for_exit", terminalId);
     expect((await of("output", terminalId)).result).toMatchObject({ output: "€", truncated: true });
   });
 
-  test("whose limit is nonsense has the usual one, and none has any that it likes", async () => {
+  test("an invalid output limit means the default, and a huge one is capped", async () => {
     const flood = async (outputByteLimit: unknown) => {
       const { terminalId } = await create({ command: "sh", args: ["-c", "head -c 9000000 /dev/zero | tr '\\0' x"], outputByteLimit });
       await of("wait_for_exit", terminalId);
@@ -136,7 +136,7 @@ describe("a command", () => {
     expect(await flood(1e15)).toEqual({ bytes: 4 * 1024 * 1024, truncated: true });
   });
 
-  test("is ended with all that it started: first it is asked to, then it is killed", async () => {
+  test("killing a command ends its child processes too, first with SIGTERM, then with SIGKILL", async () => {
     const begin = async (script: string) => {
       const { terminalId } = await create({ command: "sh", args: ["-c", script] });
       await agent.until(() => (agent.agent.terminals.printed(terminalId) ?? "").endsWith("\n"));
@@ -146,7 +146,7 @@ describe("a command", () => {
     expect((await of("kill", polite.terminalId)).result).toEqual({});
     expect((await of("wait_for_exit", polite.terminalId)).result).toEqual({ exitCode: 7, signal: null });
     await agent.until(() => !isAlive(polite.child));
-    // A second time it has ended already.
+    // Killing an ended command is not an error.
     expect((await of("kill", polite.terminalId)).result).toEqual({});
     const stubborn = await begin("trap '' TERM; sleep 1000 & echo $!; wait");
     expect((await of("kill", stubborn.terminalId)).result).toEqual({});
@@ -154,7 +154,7 @@ describe("a command", () => {
     await agent.until(() => !isAlive(stubborn.child));
   });
 
-  test("has ended although a process it left holds its output; killing the command ends that process too (mend 10)", async () => {
+  test("a command has ended even if a process it left holds its output open, and releasing it ends that process too (mend 10)", async () => {
     const { terminalId } = await create({ command: "sh", args: ["-c", "sleep 1000 & echo $!; exit 4"] });
     expect((await of("wait_for_exit", terminalId)).result).toEqual({ exitCode: 4, signal: null });
     const child = Number(agent.agent.terminals.printed(terminalId));
@@ -163,7 +163,7 @@ describe("a command", () => {
     await agent.until(() => !isAlive(child));
   });
 
-  test("that cannot be one is refused", async () => {
+  test("an invalid command is refused", async () => {
     for (const params of [
       {},
       { command: 5 },
@@ -176,11 +176,11 @@ describe("a command", () => {
   });
 });
 
-test("what is not served is said not to be", async () => {
+test("an unsupported method is refused", async () => {
   expect((await agent.ask("fs/format_disk", {})).error).toEqual({ code: -32601, message: "fs/format_disk is not supported" });
 });
 
-test("an agent that goes takes its commands with it", async () => {
+test("commands end with their agent", async () => {
   await using other = await Puppet.ready();
   const { terminalId } = (await other.ask("terminal/create", { sessionId: "c1", command: "sh", args: ["-c", "echo $$; exec sleep 1000"] }))
     .result as { terminalId: string };
@@ -192,7 +192,7 @@ test("an agent that goes takes its commands with it", async () => {
   expect(other.exits).toEqual([{ code: 0, signal: 0 }]);
 });
 
-test("an agent that ends has ended, although a process it left holds its pipes (mend 10)", async () => {
+test("an agent has ended even if a process it left holds its pipes open (mend 10)", async () => {
   await using left = new Puppet({ program: "setsid sleep 1000 & echo $! >&2; echo nonsense; exit 6" });
   await left.until(() => left.exits.length > 0);
   const child = Number(left.errors.join(""));
@@ -205,7 +205,7 @@ test("an agent that ends has ended, although a process it left holds its pipes (
   }
 });
 
-test("of a program that cannot be started its end is told once, and its keeper ends nobody else", async () => {
+test("the end of a program that cannot be started is reported once, and killing it has no further effect", async () => {
   const path = process.env.PATH;
   await using gone = new Puppet({ program: "exec /nowhere/agent" });
   await gone.until(() => gone.exits.length > 0);
@@ -214,7 +214,7 @@ test("of a program that cannot be started its end is told once, and its keeper e
   expect(process.env.PATH).toBe(path);
 });
 
-/** One that is a zombie has ended. */
+/** A zombie counts as ended. */
 function isAlive(pid: number): boolean {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));

@@ -1,4 +1,4 @@
-/** The run's program as an agent that speaks the Agent Client Protocol on its standard input and output. What it says on its standard error is recorded. */
+/** The run's program as an agent that speaks the Agent Client Protocol on its standard input and output. Its standard error is recorded. */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, type Stats, statSync } from "node:fs";
 import { constants } from "node:os";
@@ -33,26 +33,26 @@ import type { Offered, Setter } from "./settings.ts";
 import { Terminals } from "./terminals.ts";
 import { fields } from "./told.ts";
 
-/** After a conversation was loaded, what was said in it may still come; so long after the last of it, it was all. */
+/** A loaded conversation may still be replayed after the response. The replay counts as complete once no update has arrived for this long. */
 const REPLAYED_MS = 250;
 const REPLAY_MS = 5000;
 
-/** What is longer would not fit into one message, nor into a keeper. */
+/** A longer file would fit neither into one message nor into a keeper. */
 const LONGEST_FILE = 16 * 1024 * 1024;
 
-/** As any program makes one. */
+/** The default of any program. */
 const NEW_FILE_MODE = 0o666;
 
-/** Of the Agent Client Protocol. */
+/** Version of the Agent Client Protocol. */
 const PROTOCOL_VERSION = 1;
 
 export interface AgentListener {
   onUpdate(update: SessionUpdate): void;
   onAsk(request: RequestPermissionRequest): Promise<RequestPermissionResponse>;
-  /** In a terminal that it asked for. */
+  /** Output of a terminal that the agent requested. */
   onPrinted(terminal: string, text: string): void;
   onError(bytes: Uint8Array): void;
-  /** It said something that nobody understands. */
+  /** The agent sent something invalid. */
   onNonsense(error: unknown): void;
   onExit(exit: ProgramExit): void;
 }
@@ -60,11 +60,12 @@ export interface AgentListener {
 interface Place {
   cwd: string;
   mcpServers: McpServer[];
+  _meta?: Record<string, unknown>;
 }
 
 export interface Opened extends Offered {
   conversation: string;
-  /** It has what was said before. */
+  /** The agent has the earlier conversation. */
   remembers: boolean;
 }
 
@@ -82,7 +83,7 @@ export class Agent {
     this.#workspace = cwd;
     this.terminals = new Terminals({ workspace: cwd, launch, onPrinted: (id, text) => listener.onPrinted(id, text) });
     this.#child = spawn("/bin/sh", ["-c", `. "$0"`, launch], { cwd: "/", detached: true, stdio: ["pipe", "pipe", "pipe"] });
-    // What cannot be started tells both: that, and that it is over.
+    // A failed start causes both an error and an end.
     let isOver = false;
     const over = (exit: ProgramExit) => {
       if (isOver) return;
@@ -109,17 +110,17 @@ export class Agent {
     return this.#session;
   }
 
-  /** It has closed its end, or has ended. */
+  /** The agent has closed its output, or has ended. */
   get isSilent(): boolean {
     return this.#connection.closed;
   }
 
-  /** Whether it takes words while a turn runs. */
+  /** Whether the agent accepts text while a turn runs. */
   get steers(): boolean {
     return this.#announces(STEER);
   }
 
-  /** Whether its model reads why a request was denied. */
+  /** Whether the agent's model reads the reason of a denial. */
   get takesReasons(): boolean {
     return this.#announces(REASON);
   }
@@ -129,24 +130,24 @@ export class Agent {
   }
 
   kill(): void {
-    // With 0 it would be this process and all of its group.
+    // Pid 0 would mean this process and its whole group.
     if (this.pid === 0) return;
     try {
       process.kill(-this.pid, "SIGKILL");
     } catch {
-      // It has gone.
+      // The agent has already ended.
     }
   }
 
-  /** Goes on with the conversation, or begins one. */
-  async open({ cwd, conversation, isEmpty, mcpServers }: ConversationOrder): Promise<Opened> {
+  /** Continues the conversation, or begins one. */
+  async open({ conversation, isEmpty, ...order }: ConversationOrder): Promise<Opened> {
     const answer = await this.#connection.request<InitializeResponse>("initialize", {
       protocolVersion: PROTOCOL_VERSION,
       clientInfo: { name: "holdfast", title: "Holdfast", version: VERSION },
       clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: true, session: { notices: {} } },
     });
     this.#can = fields(fields(answer).agentCapabilities) as AgentCapabilities;
-    const at: Place = { cwd, mcpServers: mcpServers.map(asAgentWants) };
+    const at = placeOf(order);
     if (conversation === null || (isEmpty && this.#goesOn)) return this.#begin(at);
     if (this.#can.sessionCapabilities?.resume) {
       const offered = await this.#connection.request<ResumeSessionResponse | null>("session/resume", { sessionId: conversation, ...at });
@@ -162,12 +163,12 @@ export class Agent {
     return { ...(await this.#begin(at)), remembers: false };
   }
 
-  /** By itself. */
+  /** Whether the agent can continue a conversation itself. */
   get #goesOn(): boolean {
     return Boolean(this.#can.sessionCapabilities?.resume || this.#can.loadSession);
   }
 
-  /** A new conversation beside the one before. */
+  /** Begins a new conversation next to the previous one. */
   async #begin(at: Place): Promise<Opened> {
     const { sessionId, ...offered } = fields(await this.#connection.request<NewSessionResponse>("session/new", at));
     if (typeof sessionId !== "string" || sessionId === "") throw new Error("the agent began a conversation without an id (no sessionId)");
@@ -175,8 +176,8 @@ export class Agent {
     return { ...offered, conversation: sessionId, remembers: true };
   }
 
-  clear({ cwd, mcpServers }: ConversationOrder): Promise<Opened> {
-    return this.#begin({ cwd, mcpServers: mcpServers.map(asAgentWants) });
+  clear(order: ConversationOrder): Promise<Opened> {
+    return this.#begin(placeOf(order));
   }
 
   prompt(text: string): Promise<unknown> {
@@ -187,7 +188,7 @@ export class Agent {
     this.#connection.notify("session/cancel", { sessionId: this.#session });
   }
 
-  /** Whether it took the words. `onTaken` is called before it is heard of anything that it did after that. */
+  /** Whether the agent took the text. `onTaken` is called before any later update of the agent is handled. */
   async steer(text: string, onTaken: () => void): Promise<boolean> {
     const asked = this.#connection.request(STEER, { sessionId: this.#session, text }, onTaken);
     return asked.then(
@@ -211,7 +212,7 @@ export class Agent {
     if (method !== "session/update") return;
     const { sessionId, update } = fields(params);
     this.#lastUpdate = performance.now();
-    // What is told of another conversation, or before there is one, was said before.
+    // Updates of another conversation, or before there is one, are a replay.
     if (sessionId === this.#session) listener.onUpdate(fields(update) as SessionUpdate);
   }
 
@@ -254,7 +255,7 @@ export class Agent {
     if (typeof content !== "string") throw new Error("the content to write is not a text");
     const file = insideToWrite(this.#workspace, path);
     const mode = regular(file, path)?.mode;
-    // A full disk must not take from the user what was there before.
+    // Written atomically: a full disk must not destroy the user's existing file.
     const umask = umaskIn(this.#workspace);
     makeParents(file, 0o777 & ~umask);
     writeFileAtomic(file, content);
@@ -267,7 +268,7 @@ export class Agent {
   }
 }
 
-/** What the agent started may hold its pipes open behind its end. */
+/** Processes that the agent started may hold its pipes open after its end. */
 function onEnd(child: ChildProcessByStdio<Writable, Readable, Readable>, over: (exit: ProgramExit) => void): void {
   const { stdout, stderr } = child;
   let bytes = 0;
@@ -283,7 +284,7 @@ function onEnd(child: ChildProcessByStdio<Writable, Readable, Readable>, over: (
   child.on("close", (code, signal) => over({ code: code ?? 0, signal: signal ? constants.signals[signal] : 0 }));
 }
 
-/** This process's own umask would close them to everybody else. */
+/** The umask of this process would make the directories private. */
 function makeParents(file: string, mode: number): void {
   const parent = dirname(file);
   if (existsSync(parent)) return;
@@ -292,11 +293,15 @@ function makeParents(file: string, mode: number): void {
   chmodSync(parent, mode);
 }
 
-/** Undefined: there is none yet. Of what is no file, as a pipe, reading or writing may never come to an end. */
+/** Undefined: the file does not exist. Anything but a regular file is refused, because reading or writing a pipe may never end. */
 function regular(file: string, path: string): Stats | undefined {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found && !found.isFile()) throw new Error(`${path} is not a file`);
   return found;
+}
+
+function placeOf({ cwd, mcpServers, meta }: Pick<ConversationOrder, "cwd" | "mcpServers" | "meta">): Place {
+  return { cwd, mcpServers: mcpServers.map(asAgentWants), ...(meta ? { _meta: { ...meta } } : {}) };
 }
 
 function asAgentWants({ name, command: [command = "", ...args], env }: ConversationOrder["mcpServers"][number]): McpServer {

@@ -32,7 +32,7 @@ function connect(peer: Partial<Peer> = {}) {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test("requests are answered by their ids, in whatever order", async () => {
+test("responses are matched to requests by id, in any order", async () => {
   const { input, connection, said } = connect();
   const first = connection.request("a", { x: 1 });
   const second = connection.request("b", {});
@@ -48,7 +48,7 @@ test("requests are answered by their ids, in whatever order", async () => {
   expect(error).toMatchObject({ code: -3, message: "no", data: 5 });
 });
 
-test("an error may be anything", async () => {
+test("an error of any form becomes a PeerError", async () => {
   const { input, connection } = connect();
   for (const [index, error] of ["a word", 5, true, [], { message: 5, code: "x" }].entries()) {
     const asked = connection.request("a", {});
@@ -57,7 +57,7 @@ test("an error may be anything", async () => {
   }
 });
 
-test("what the other side asks is answered, or it is told why not", async () => {
+test("a request from the other side gets a result or an error", async () => {
   const { input, said } = connect({
     onRequest(method) {
       if (method === "none") throw new UnknownMethod("none is not served here");
@@ -79,7 +79,7 @@ test("what the other side asks is answered, or it is told why not", async () => 
   );
 });
 
-test("messages are taken whole, wherever they are cut into pieces", async () => {
+test("messages are complete however the bytes are split", async () => {
   const messages = fc.array(fc.jsonValue(), { minLength: 1, maxLength: 5 });
   await fc.assert(
     fc.asyncProperty(messages, fc.array(fc.nat({ max: 200 }), { maxLength: 10 }), async (params, cuts) => {
@@ -94,7 +94,7 @@ test("messages are taken whole, wherever they are cut into pieces", async () => 
   );
 });
 
-test("a line that is no message is told of, and what follows is heard", async () => {
+test("an invalid line is reported, and later lines are read", async () => {
   const { input, told, nonsense } = connect({
     onNotification: (method) => {
       if (method === "bad") throw new TypeError("cannot be taken");
@@ -112,7 +112,7 @@ test("a line that is no message is told of, and what follows is heard", async ()
   ]);
 });
 
-test("a line without end is not kept", async () => {
+test("a line without an end is not buffered beyond the limit", async () => {
   const { input, told, nonsense } = connect();
   const piece = Buffer.alloc(8 * 1024 * 1024, "x");
   for (let sent = 0; sent <= 64; sent += 8) {
@@ -125,7 +125,7 @@ test("a line without end is not kept", async () => {
   expect(told).toEqual([["good", undefined]]);
 });
 
-test("who waits when the other side goes is told, and nobody waits after", async () => {
+test("pending and later requests fail when the other side closes the connection", async () => {
   const { input, output, connection, said } = connect();
   const asked = connection.request("a", {});
   const refused = expect(asked).rejects.toThrow("closed the connection");

@@ -1,11 +1,11 @@
 /**
- * JSON-RPC over the lines of a pipe, as the Agent Client Protocol has it. By hand, and with the SDK's types alone: its schemas would take ten of the
- * sixty megabytes that a keeper may have, and most of the time that an update takes through a keeper without a compiler (ADR 16). What arrives is therefore
- * not validated: whoever handles it is told of it inside of a try, and nonsense is answered with an error.
+ * JSON-RPC over the lines of a pipe, as in the Agent Client Protocol. Handwritten, using only the SDK's types: its schemas would take ten of the
+ * sixty megabytes that a keeper may have, and most of the time of an update in a keeper without a compiler (ADR 16). Messages are therefore
+ * not validated: each is handled inside a try, and an invalid one is answered with an error.
  */
 import type { Readable, Writable } from "node:stream";
 
-/** A message that is longer is a defect, or not one of ours. */
+/** A longer message is a defect, or not part of the protocol. */
 const LONGEST = 64 * 1024 * 1024;
 const NEWLINE = 10;
 const MOST_PARTS = 16_384;
@@ -16,11 +16,11 @@ const INTERNAL = -32603;
 export interface Peer {
   onRequest(method: string, params: unknown): unknown;
   onNotification(method: string, params: unknown): void;
-  /** A line that is no message, or one that could not be taken. */
+  /** Called for a line that is not a message, and for a message that could not be handled. */
   onNonsense(error: unknown): void;
 }
 
-/** An error that the other side answered with. */
+/** An error response of the other side. */
 export class PeerError extends Error {
   readonly code: number;
   readonly data: unknown;
@@ -32,7 +32,7 @@ export class PeerError extends Error {
   }
 }
 
-/** There is no such method here. */
+/** The method does not exist here. */
 export class UnknownMethod extends Error {}
 
 type Message = { id?: unknown; method?: unknown; params?: unknown; result?: unknown; error?: unknown };
@@ -52,11 +52,11 @@ export class Connection {
     this.#peer = options.peer;
     options.input.on("data", (chunk: Buffer) => this.#push(chunk));
     options.input.on("close", () => this.#close());
-    // An agent that has gone does not read any more.
+    // An agent that has ended no longer reads.
     options.output.on("error", () => {});
   }
 
-  /** `onResult` is called before anything that came behind the result is taken. */
+  /** `onResult` is called before anything after the result is handled. */
   request<R>(method: string, params: unknown, onResult?: () => void): Promise<R> {
     if (this.closed) return Promise.reject(gone());
     const id = ++this.#id;
@@ -91,7 +91,7 @@ export class Connection {
     if (from === chunk.length) return;
     this.#parts.push(chunk.subarray(from));
     this.#size += chunk.length - from;
-    // An agent that writes byte by byte would have each of them cost a hundred.
+    // For an agent that writes single bytes, each part would cost a hundred times its size.
     if (this.#parts.length > MOST_PARTS) this.#parts = [Buffer.concat(this.#parts)];
     if (this.#size <= LONGEST) return;
     this.#peer.onNonsense(new Error(`a message of more than ${LONGEST} bytes`));

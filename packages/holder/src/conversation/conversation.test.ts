@@ -14,8 +14,8 @@ const OPTIONS = [
 
 afterEach(() => void vi.useRealTimers());
 
-describe("a turn", () => {
-  test("is in the transcript from its words to its end, in order and numbered", async () => {
+describe("turns", () => {
+  test("a turn is in the transcript from its prompt to its end, in order and numbered", async () => {
     await using agent = await Puppet.ready();
     const { message, end } = await agent.turn("say hello");
     expect(agent.conversation.state).toMatchObject({ ready: true, conversation: "c1", turn: message });
@@ -31,7 +31,7 @@ describe("a turn", () => {
       { n: 4, type: "text", text: "hel" },
       { n: 5, type: "text", text: "lo" },
       { n: 6, type: "tool_started", call: "t1" },
-      // It was begun, and its turn is over.
+      // The call was started, and its turn is over.
       { n: 7, type: "tool_completed", call: "t1", ok: false },
       { n: 8, type: "turn_ended", reason: "completed", turn: message },
     ]);
@@ -45,19 +45,19 @@ describe("a turn", () => {
     ["something new", "completed"],
     ["constructor", "completed"],
     [undefined, "completed"],
-  ])("that stops for %s has ended: %s", async (stopReason, reason) => {
+  ])("a turn that stops for %s has ended: %s", async (stopReason, reason) => {
     await using agent = await Puppet.ready();
     await (await agent.turn()).end({ stopReason });
     expect(agent.of("turn_ended")).toMatchObject([{ reason }]);
   });
 
-  test("that is answered with nothing at all has ended", async () => {
+  test("a turn without any result has ended", async () => {
     await using agent = await Puppet.ready();
     await (await agent.turn()).end(null);
     expect(agent.of("turn_ended")).toMatchObject([{ reason: "completed" }]);
   });
 
-  test("that fails says why, and what it took all the same; the next one goes", async () => {
+  test("a failed turn records its error and usage, and the next turn starts", async () => {
     await using agent = await Puppet.ready();
     await agent.prompt("go");
     const data = { details: "the model is busy", usage: { inputTokens: 5, outputTokens: 0 } };
@@ -69,7 +69,7 @@ describe("a turn", () => {
     await (await agent.turn("again")).end();
   });
 
-  test("that was cancelled has no error, whatever the agent makes of it", async () => {
+  test("a cancelled turn has no error, whatever the agent answers", async () => {
     await using agent = await Puppet.ready();
     await agent.prompt("go");
     const { id } = await agent.request("session/prompt");
@@ -82,7 +82,7 @@ describe("a turn", () => {
     expect(await agent.conversation.cancel()).toBe(false);
   });
 
-  test("that was cancelled before the agent was there is over at once, and never begun", async () => {
+  test("a turn cancelled before the agent is ready ends at once and is never sent", async () => {
     await using agent = new Puppet();
     await agent.prompt("go");
     await agent.conversation.cancel();
@@ -95,7 +95,7 @@ describe("a turn", () => {
     expect(agent.of("turn_ended")).toHaveLength(1);
   });
 
-  test("in the middle of which the agent goes is interrupted, with what it asked for", async () => {
+  test("a turn is interrupted, and its permission requests are cancelled, when the agent exits", async () => {
     await using agent = await Puppet.ready();
     await agent.turn();
     agent.say({
@@ -119,8 +119,8 @@ describe("a turn", () => {
   });
 });
 
-describe("words for a turn that runs", () => {
-  test("are given to an agent that takes them, in that turn", async () => {
+describe("messages to a running turn", () => {
+  test("an agent that supports steering gets the message in the running turn", async () => {
     await using agent = await Puppet.ready({ can: { _meta: { [STEER]: true } } });
     const { message, end } = await agent.turn("begin");
     const steered = agent.prompt("more", { steer: true });
@@ -130,7 +130,7 @@ describe("words for a turn that runs", () => {
     expect(agent.of("user")).toMatchObject([{ message }, { text: "more", steer: true, turn: message }]);
   });
 
-  test("that the agent does not take begin the next turn, and are in the transcript once", async () => {
+  test("a message that the agent refuses begins the next turn, and is in the transcript once", async () => {
     await using agent = await Puppet.ready({ can: { _meta: { [STEER]: true } } });
     const { end } = await agent.turn();
     const steered = agent.prompt("more", { steer: true });
@@ -141,7 +141,7 @@ describe("words for a turn that runs", () => {
     expect(agent.of("user")).toMatchObject([{ text: "begin" }, { text: "more", turn: "m2" }]);
   });
 
-  test("end the turn of an agent that does not, and begin the next", async () => {
+  test("a steering message to an agent without steering cancels the turn and begins the next", async () => {
     await using agent = await Puppet.ready();
     const { end } = await agent.turn();
     const steered = agent.prompt("rather this", { steer: true });
@@ -152,7 +152,7 @@ describe("words for a turn that runs", () => {
     expect(agent.of("user").at(-1)).toMatchObject({ text: "rather this", turn: "m2" });
   });
 
-  test("of a peer do not end the turn of an agent that takes nothing into one", async () => {
+  test("a peer's message does not end the turn of an agent without steering", async () => {
     await using agent = await Puppet.ready();
     const { end } = await agent.turn();
     await expect(agent.prompt("psst", { steer: true, patient: true })).rejects.toMatchObject({ code: "busy" });
@@ -162,7 +162,7 @@ describe("words for a turn that runs", () => {
     expect((await agent.request("session/prompt")).params?.prompt).toEqual([text("psst")]);
   });
 
-  test("are refused when the agent goes instead of ending its turn, and its keeper still answers", async () => {
+  test("a steering message is refused if the agent exits instead of ending its turn", async () => {
     await using agent = await Puppet.ready();
     await agent.turn();
     const steered = agent.prompt("rather this", { steer: true });
@@ -173,7 +173,7 @@ describe("words for a turn that runs", () => {
     expect(agent.of("turn_ended")).toMatchObject([{ reason: "interrupted" }]);
   });
 
-  test("without leave to steer are refused while it runs; the same words are taken once", async () => {
+  test("a message that does not steer is refused while a turn runs, and a repeated message is taken once", async () => {
     await using agent = await Puppet.ready();
     const { message } = await agent.turn();
     await expect(agent.prompt("other")).rejects.toMatchObject({ code: "busy" });
@@ -183,7 +183,7 @@ describe("words for a turn that runs", () => {
   });
 });
 
-describe("leave", () => {
+describe("permission requests", () => {
   const ask = (agent: Puppet, request: object = {}) =>
     agent.ask("session/request_permission", {
       sessionId: "c1",
@@ -192,11 +192,11 @@ describe("leave", () => {
       ...request,
     });
 
-  test("a call that changes while it waits asks anew, and the answer to what it was is not heard (mend 6)", async () => {
+  test("a call that changes while it waits is asked again, and the answer to the earlier request has no effect (mend 6)", async () => {
     await using agent = await Puppet.ready();
     await agent.turn();
     agent.update({ sessionUpdate: "tool_call", toolCallId: "t1", title: "List", kind: "execute", rawInput: { command: "ls" } });
-    // What asks may name no more than the call.
+    // A permission request may contain only the id and title of its call.
     const answer = ask(agent, { toolCall: { toolCallId: "t1", title: "List files" } });
     await vi.waitFor(() => expect(agent.of("approval_asked")).toMatchObject([{ ask: "a1", kind: "execute", input: { command: "ls" } }]));
     agent.update({
@@ -215,7 +215,7 @@ describe("leave", () => {
     expect((await answer).result).toEqual({ outcome: { outcome: "selected", optionId: "no" } });
   });
 
-  test("a call that is over and asks again is shown with what it asks for now (mend 6)", async () => {
+  test("a completed call that asks again is shown with its current input (mend 6)", async () => {
     await using agent = await Puppet.ready();
     await agent.turn();
     agent.update({
@@ -230,7 +230,7 @@ describe("leave", () => {
     await vi.waitFor(() => expect(agent.of("approval_asked")).toMatchObject([{ input: { command: "rm -rf ~" } }]));
   });
 
-  test("may be asked for before the call is told of, which then is the same call", async () => {
+  test("a permission request may come before its call, which is then the same call", async () => {
     await using agent = await Puppet.ready();
     const { end } = await agent.turn();
     const answer = ask(agent);
@@ -253,19 +253,19 @@ describe("leave", () => {
     [{ allow: true, always: true }, "always"],
     [{ allow: true, always: false }, "once"],
     [{ allow: false, always: false }, "no"],
-  ])("that is answered with %j is %s", async (how, optionId) => {
+  ])("a permission request answered with %j selects %s", async (how, optionId) => {
     await using agent = await Puppet.ready();
     await agent.turn();
     const answer = ask(agent);
     await agent.until(() => agent.conversation.state.asks.length === 1);
     agent.conversation.answer({ t: "answer", id: 1, ask: "a1", ...how, by: BY });
     expect((await answer).result).toEqual({ outcome: { outcome: "selected", optionId } });
-    // A second time it is over already.
+    // A second answer has no effect.
     agent.conversation.answer({ t: "answer", id: 1, ask: "a1", allow: true, always: true, by: BY });
     expect(agent.of("approval_answered")).toHaveLength(1);
   });
 
-  test("a reason for a denial is in the outcome, and goes into the turn or the next prompt of an agent that does not read it there", async () => {
+  test("a denial carries its reason to an agent that reads it, and leaves it to the daemon for any other", async () => {
     const denied = { t: "answer", id: 1, ask: "a1", allow: false, always: false, by: BY, reason: "ask Ada first" } as const;
     await using knows = await Puppet.ready({ can: { _meta: { [STEER]: true, [REASON]: true } } });
     await knows.turn();
@@ -273,6 +273,7 @@ describe("leave", () => {
     await knows.until(() => knows.conversation.state.asks.length === 1);
     knows.conversation.answer(denied);
     expect((await read).result).toEqual({ outcome: { outcome: "selected", optionId: "no", _meta: { [REASON]: "ask Ada first" } } });
+    expect(knows.of("approval_answered")[0]).not.toHaveProperty("untold");
 
     await using other = await Puppet.ready();
     const { end } = await other.turn();
@@ -280,13 +281,14 @@ describe("leave", () => {
     await other.until(() => other.conversation.state.asks.length === 1);
     other.conversation.answer(denied);
     await unread;
+    expect(other.of("approval_answered")).toMatchObject([{ option: "no", untold: "ask Ada first" }]);
     await end();
     await other.prompt("next");
     const { params } = await other.answer("session/prompt", { stopReason: "end_turn" });
-    expect(JSON.stringify(params)).toContain("was denied. Reason: ask Ada first]");
+    expect(JSON.stringify(params)).not.toContain("ask Ada first");
   });
 
-  test("to do it once is never leave for more: without such an option it is cancelled", async () => {
+  test("a single permission never allows more: without a matching option the request is cancelled", async () => {
     await using agent = await Puppet.ready();
     await agent.turn();
     const answer = ask(agent, { options: [OPTIONS[1], { optionId: "new", name: "New", kind: "allow_until_noon" }, "nonsense"] });
@@ -297,7 +299,7 @@ describe("leave", () => {
     expect(agent.of("approval_answered")).toMatchObject([{ option: null, allowed: false }]);
   });
 
-  test("is cancelled with its turn, and there is none to ask for outside of one", async () => {
+  test("a permission request is cancelled with its turn, and outside a turn at once", async () => {
     await using agent = await Puppet.ready();
     expect((await ask(agent)).result).toEqual({ outcome: { outcome: "cancelled" } });
     const { end } = await agent.turn();
@@ -310,7 +312,7 @@ describe("leave", () => {
     expect(agent.of("approval_asked")).toHaveLength(1);
   });
 
-  test("that is asked for a call without an id reaches people all the same", async () => {
+  test("a permission request for a call without an id is still shown", async () => {
     await using agent = await Puppet.ready();
     await agent.turn();
     const answer = ask(agent, { toolCall: {} });
@@ -321,7 +323,7 @@ describe("leave", () => {
   });
 });
 
-describe("what can be chosen", () => {
+describe("modes and models", () => {
   const OFFERS = {
     modes: {
       currentModeId: "ask",
@@ -339,7 +341,7 @@ describe("what can be chosen", () => {
     },
   };
 
-  test("is set, and noted; what is not offered is refused with what is", async () => {
+  test("a mode and a model are set and noted, and an unavailable one is refused with the available ones", async () => {
     await using agent = await Puppet.ready({ offers: OFFERS });
     const set = agent.conversation.set({ mode: "auto", model: "big" });
     expect((await agent.answer("session/set_mode", null)).params).toEqual({ sessionId: "c1", modeId: "auto" });
@@ -353,7 +355,7 @@ describe("what can be chosen", () => {
     });
   });
 
-  test("by an option of the agent's own is as it answers; one that answers with nothing has done it too", async () => {
+  test("a model that is a config option is as the agent reports it, and an empty response means that it was set", async () => {
     const option = (currentValue: string) => [
       {
         id: "m",
@@ -388,7 +390,7 @@ describe("what can be chosen", () => {
     });
   });
 
-  test("in the order is chosen before the first turn; what cannot be is noted, and the turn goes", async () => {
+  test("the mode and model of the order are set before the first turn; an unavailable one is noted, and the turn runs", async () => {
     await using agent = await Puppet.ready({ offers: OFFERS, order: { mode: "auto", model: "huge" } });
     await agent.answer("session/set_mode", {});
     await (await agent.turn()).end();
@@ -403,10 +405,10 @@ describe("what can be chosen", () => {
   });
 });
 
-describe("a conversation from before", () => {
+describe("continued conversations", () => {
   const at = { conversation: "c1" };
 
-  test("is resumed by an agent that can, and nothing is shown again", async () => {
+  test("an agent that can resume resumes the conversation, and nothing is shown again", async () => {
     await using agent = new Puppet({ order: { ...at, mcpServers: [{ name: "ours", command: ["hf", "mcp"], env: { A: "b" } }] } });
     await agent.answer("initialize", { agentCapabilities: { sessionCapabilities: { resume: {} }, loadSession: true } });
     const { params } = await agent.answer("session/resume", null);
@@ -419,7 +421,22 @@ describe("a conversation from before", () => {
     expect(agent.of("note")).toMatchObject([{ about: "opened", text: "the conversation continues", conversation: "c1" }]);
   });
 
-  test("is loaded by one that can only do that; what it shows again, also late, is not said again", async () => {
+  test.each([
+    ["session/resume", { sessionCapabilities: { resume: {} } }],
+    ["session/load", { loadSession: true }],
+    ["session/new", {}],
+  ])("%s opens the conversation with the options of the agent's profile, also after a clear", async (method, agentCapabilities) => {
+    const meta = { claudeCode: { options: { agent: "role" } } };
+    await using agent = new Puppet({ order: { ...at, meta } });
+    await agent.answer("initialize", { agentCapabilities });
+    expect((await agent.answer(method, { sessionId: "c2" })).params).toMatchObject({ cwd: agent.project, _meta: meta });
+    await agent.until(() => agent.conversation.state.ready);
+    const cleared = agent.conversation.clear();
+    expect((await agent.answer("session/new", { sessionId: "c3" })).params).toMatchObject({ _meta: meta });
+    await cleared;
+  });
+
+  test("an agent that can only load loads the conversation, and its replayed updates, even late ones, are not recorded again", async () => {
     await using agent = new Puppet({ order: at });
     await agent.answer("initialize", { agentCapabilities: { loadSession: true } });
     const { id } = await agent.request("session/load");
@@ -431,7 +448,7 @@ describe("a conversation from before", () => {
     expect(agent.of("text")).toEqual([]);
   });
 
-  test("is told to an agent that can do neither, with what was left out", async () => {
+  test("an agent that can neither resume nor load gets the earlier turns in its first prompt, and omitted turns are noted", async () => {
     const recall = async (words: string) => ({ words: `before, and: ${words}`, leftOut: "turns 3 to 5 are left out" });
     await using agent = new Puppet({ order: at, recall });
     await agent.answer("initialize", {});
@@ -446,7 +463,7 @@ describe("a conversation from before", () => {
     expect((await agent.request("session/prompt")).params?.prompt).toEqual([text("and more")]);
   });
 
-  test("that the agent does not know any more ends it, with what to do", async () => {
+  test("a conversation that the agent no longer knows ends the agent, with a hint", async () => {
     await using agent = new Puppet({ order: at });
     await agent.prompt("go");
     await agent.answer("initialize", { agentCapabilities: { sessionCapabilities: { resume: {} } } });
@@ -459,7 +476,7 @@ describe("a conversation from before", () => {
     expect(agent.of("turn_ended")).toMatchObject([{ reason: "failed" }]);
   });
 
-  test("is not given back too soon to an agent that would lose it", async () => {
+  test("a conversation is reopened only after the time before which the agent would lose it", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: 1_000_000 });
     await using agent = new Puppet({ order: { ...at, notBefore: 1_000_100 } });
     expect(agent.of("note")).toMatchObject([{ about: "opening" }]);
@@ -467,11 +484,11 @@ describe("a conversation from before", () => {
   });
 });
 
-describe("an agent that cannot begin", () => {
+describe("an agent that cannot begin a conversation", () => {
   test.each([
     ["gives no id", { sessionId: 5 }, "the agent began a conversation without an id (no sessionId)"],
     ["answers with nothing", null, "the agent began a conversation without an id (no sessionId)"],
-  ])("because it %s is ended, and it is said why", async (_, answer, message) => {
+  ])("an agent that %s is ended with an error", async (_, answer, message) => {
     await using agent = new Puppet();
     await agent.answer("initialize", null);
     await agent.answer("session/new", answer);
@@ -479,14 +496,14 @@ describe("an agent that cannot begin", () => {
     expect(agent.of("error")).toMatchObject([{ message, hint: null }]);
   });
 
-  test("because nobody is logged in says so", async () => {
+  test("an agent without a login is reported as unauthenticated", async () => {
     await using agent = new Puppet();
     await agent.fail("initialize", { code: -32000, message: "Authentication required" });
     await agent.until(() => agent.exits.length > 0);
     expect(agent.of("error")).toMatchObject([{ code: "unauthenticated", hint: expect.stringContaining("log in") }]);
   });
 
-  test("because it ends at once leaves nobody waiting", async () => {
+  test("an agent that exits at once fails the waiting turn", async () => {
     await using agent = new Puppet({ program: "echo broken >&2; exit 3" });
     await agent.prompt("go");
     await agent.until(() => agent.of("turn_ended").length === 1);
@@ -499,7 +516,7 @@ describe("an agent that cannot begin", () => {
   });
 });
 
-test("cleared, the agent begins another conversation in the same process, and the transcript stays", async () => {
+test("clearing begins another conversation in the same process and keeps the transcript", async () => {
   await using agent = await Puppet.ready();
   await (await agent.turn()).end();
   const cleared = agent.conversation.clear();
@@ -511,7 +528,7 @@ test("cleared, the agent begins another conversation in the same process, and th
   expect(existsSync(agent.run)).toBe(true);
 });
 
-test("what was used may be told after the turn, and is that turn's", async () => {
+test("usage reported after a turn belongs to that turn", async () => {
   await using agent = await Puppet.ready();
   const { message, end } = await agent.turn();
   await end();
@@ -520,7 +537,7 @@ test("what was used may be told after the turn, and is that turn's", async () =>
   expect(agent.of("usage")).toMatchObject([{ turn: message, cost: 0.5, context: { used: 12, size: 100 } }]);
 });
 
-test("what is said after the end of a turn is kept with it; what comes of its tools then is over", async () => {
+test("text after the end of a turn is recorded with it, and late updates of its tools are not", async () => {
   await using agent = await Puppet.ready();
   const { message, end } = await agent.turn();
   agent.update({ sessionUpdate: "tool_call", toolCallId: "t", title: "sleep", status: "in_progress" });
@@ -532,7 +549,7 @@ test("what is said after the end of a turn is kept with it; what comes of its to
   expect(agent.entries.slice(before)).toMatchObject([{ type: "text", text: "too late", turn: message }]);
 });
 
-test("an empty memory leaves the mode and the model that were chosen", async () => {
+test("clearing keeps the chosen mode and model", async () => {
   const modes = { currentModeId: "auto", availableModes: ["auto", "ask"].map((id) => ({ id, name: id })) };
   await using agent = await Puppet.ready({ offers: { modes } });
   const chosen = agent.conversation.set({ mode: "ask" });
@@ -545,7 +562,7 @@ test("an empty memory leaves the mode and the model that were chosen", async () 
   expect(agent.conversation.state.settings.mode).toBe("ask");
 });
 
-test("one in which nothing was said begins anew: its agent may not have kept it", async () => {
+test("an empty conversation starts again, because its agent may not have stored it", async () => {
   await using agent = new Puppet({ order: { conversation: "c1", isEmpty: true } });
   await agent.answer("initialize", { agentCapabilities: { loadSession: true } });
   await agent.answer("session/new", { sessionId: "c2" });

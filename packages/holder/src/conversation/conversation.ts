@@ -1,6 +1,6 @@
 /**
- * A conversation with one agent: one turn at a time, everything in the transcript before anybody hears of it. Who may say what, and in which order, is
- * the daemon's to see to; this only keeps what was said, once.
+ * A conversation with one agent: one turn at a time, and everything is in the transcript before anybody learns of it. The daemon decides who may send
+ * what, and in which order; this class only records each message, once.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { RequestPermissionRequest, RequestPermissionResponse, SessionUpdate } from "@agentclientprotocol/sdk";
@@ -25,7 +25,7 @@ type Note = Extract<ToConversation, { t: "note" }>;
 
 interface Waiting {
   call: string;
-  /** What the call was to do when it asked. */
+  /** The action of the call at the time of the request. */
   does: string;
   options: AskOption[];
   resolve(response: RequestPermissionResponse): void;
@@ -33,7 +33,7 @@ interface Waiting {
 
 const LONGEST_WAIT_MS = 65_000;
 
-/** Some agents tell their use with each word. Less often, and a limit acts later. */
+/** Some agents report their usage with each word. With a longer interval, limits would act later. */
 const SO_FAR_MS = 1000;
 
 export class Refusal extends Error {
@@ -54,22 +54,22 @@ export class Conversation {
   #soFar: { at: number; told: string; timer: NodeJS.Timeout | undefined } = { at: 0, told: "", timer: undefined };
   readonly #asks = new Map<string, Waiting>();
   readonly #opened: Promise<void>;
-  /** Words on their way into the turn that runs. */
+  /** Messages on their way into the running turn. */
   readonly #steering = new Map<string, Promise<void>>();
   #offer: Offer = { settings: NOTHING, mode: null, model: null };
   #ready = false;
   #hasToldUnopened = false;
   #ended = false;
   #turn: string | null = null;
-  /** When the turn that runs is over. */
+  /** Resolves at the end of the running turn. */
   #over = Promise.withResolvers<void>();
   #cancelled = false;
   #askCount = 0;
-  /** Puts before its words what the agent does not remember itself. */
+  /** Adds the earlier conversation to a prompt, for an agent that does not remember it. */
   readonly #recall: (words: string) => Promise<Recalled>;
   #mustRecall = false;
   readonly #noted = new Set<string>();
-  /** Words of Holdfast's own that go with the next prompt. */
+  /** Holdfast's own texts for the next prompt. */
   readonly #aside: string[] = [];
 
   constructor(options: { order: ConversationOrder; transcript: Transcript; agent: Agent; recall(words: string): Promise<Recalled> }) {
@@ -80,7 +80,7 @@ export class Conversation {
     this.#recall = options.recall;
     this.#updates = new Updates((id) => options.agent.terminals.printed(id));
     this.#opened = this.#open();
-    // Whoever prompts hears of it; without anybody it is in the transcript.
+    // A prompt reports this error; without a prompt it is in the transcript.
     this.#opened.catch(() => {});
   }
 
@@ -94,7 +94,7 @@ export class Conversation {
     };
   }
 
-  /** Resolves when the words are in the transcript. */
+  /** Resolves when the message is in the transcript. */
   async prompt(prompt: Prompt): Promise<void> {
     if (this.#transcript.said.has(prompt.message)) return;
     if (this.#ended) throw new Refusal("ended", "the agent has ended");
@@ -107,7 +107,7 @@ export class Conversation {
     void this.#run(prompt);
   }
 
-  /** Told twice, as by a daemon that was killed meanwhile, it is done once. */
+  /** A repeated request, as from a daemon that replaces a killed one, is handled once. */
   #steer(prompt: Prompt): Promise<void> {
     const { message } = prompt;
     const steering = this.#steering.get(message) ?? this.#steerOnce(prompt).finally(() => this.#steering.delete(message));
@@ -116,20 +116,20 @@ export class Conversation {
   }
 
   async #steerOnce(prompt: Prompt): Promise<void> {
-    // What it can is known once it is there.
+    // The agent's capabilities are known once it has opened the conversation.
     await this.#opened.catch(() => {});
     const turn = this.#turn;
     if (turn !== null && this.#agent.steers) {
-      // It is the agent's then, whatever the disk says.
+      // The agent has the message then, even if the disk is full.
       const took = await this.#agent.steer(prompt.words, () => this.#transcript.appendSaid(userOf(prompt), turn));
       if (took) return;
     } else if (turn !== null && prompt.patient)
       throw new Refusal("busy", "a turn is running, and the agent accepts no input during a turn");
     else await this.cancel();
     await this.#over.promise;
-    // Its turn ends with it, once the system has told of its end.
+    // A turn ends with its agent, once the system has reported that end.
     if (this.#ended || this.#agent.isSilent) throw new Refusal("ended", "the agent has ended");
-    // Somebody else's words may have come first.
+    // Another message may have started the next turn.
     if (this.#turn === null) return this.prompt(prompt);
     return this.#steerOnce(prompt);
   }
@@ -144,7 +144,7 @@ export class Conversation {
     this.#cancelled = true;
     for (const ask of [...this.#asks.keys()]) this.#settle(ask, null, { by: null, why: null });
     if (this.#ready) this.#agent.cancel();
-    // It was told nothing yet, and may never come to be told.
+    // The agent has not received the prompt yet, and may never.
     else this.#endTurn("cancelled");
     return true;
   }
@@ -152,10 +152,7 @@ export class Conversation {
   answer({ ask, allow, always, by, reason = null }: Answer): void {
     const waiting = this.#asks.get(ask);
     if (!waiting) return;
-    const why = allow ? null : reason;
-    // The protocol has no place for a reason: an agent that does not know ours gets it as words.
-    if (why !== null && !this.#agent.takesReasons) this.#tellAside(deniedText(this.#updates.callOf(waiting.call)?.title, why));
-    this.#settle(ask, optionFor(waiting.options, { allow, always }) ?? null, { by, why });
+    this.#settle(ask, optionFor(waiting.options, { allow, always }) ?? null, { by, why: allow ? null : reason });
   }
 
   async set({ mode, model }: { mode?: string | undefined; model?: string | undefined }): Promise<void> {
@@ -165,7 +162,7 @@ export class Conversation {
     if (model !== undefined) await this.#choose("model", model);
   }
 
-  /** The agent forgets; the transcript does not. */
+  /** Clears the agent's memory, not the transcript. */
   async clear(): Promise<void> {
     await this.#opened.catch(() => {});
     if (this.#ended) throw new Refusal("ended", "the agent has ended");
@@ -175,13 +172,13 @@ export class Conversation {
     this.#offer = offerOf(opened, commands);
     this.#mustRecall = false;
     this.#note("cleared", "the agent's memory is cleared", { conversation: opened.conversation });
-    // It forgets what was said, not what was chosen: a mode may be all that keeps it from doing things unasked.
+    // The agent loses the conversation, not its settings: a mode may be all that keeps it from acting unasked.
     await this.#chooseAgain({ model, mode });
   }
 
   hear(update: SessionUpdate): void {
     if (this.#use.hear(update)) {
-      // Some tell it once the turn is over.
+      // Some agents report usage after the turn.
       if (this.#turn === null) this.#tellUse(undefined, this.#lastTurn);
       else this.#tellSoFar();
     }
@@ -193,7 +190,7 @@ export class Conversation {
     } else if (update.sessionUpdate === "config_option_update") {
       this.#offer = offerAgain(this.#offer, { configOptions: update.configOptions });
     }
-    // What is told before the first turn of a run was said before; what comes after the end of one still belongs to it.
+    // Updates before the first turn of a run are a replay; updates after the end of a turn still belong to it.
     const turn = this.#turn ?? this.#lastTurn;
     if (turn === null && update.sessionUpdate !== "notice") return;
     if (this.#turn === null && this.#updates.isOver(update)) return;
@@ -201,7 +198,7 @@ export class Conversation {
     this.#askAgain();
   }
 
-  /** A call that is changed while it waits for leave asks anew: an answer to what it was is none to what it is. */
+  /** A call that changes while it waits is asked again, because an answer to the earlier request does not apply to it. */
   #askAgain(): void {
     for (const [ask, waiting] of [...this.#asks]) {
       const now = this.#doesOf(waiting.call);
@@ -246,8 +243,8 @@ export class Conversation {
   }
 
   /**
-   * Something that people are to read in the conversation; told twice, it is written once. `words` are for the agent: it gets them in its turn where it takes
-   * words in a turn, else with the next prompt. Nothing is interrupted for them.
+   * Adds a note for people to the conversation, once per key. `words` are for the agent, which gets them during its turn if it can be steered, and
+   * otherwise with the next prompt. They interrupt nothing.
    */
   note({ key, about, text, words }: Note): void {
     if (this.#noted.has(key)) return;
@@ -256,7 +253,7 @@ export class Conversation {
     if (words !== null) this.#tellAside(words);
   }
 
-  /** Words for the agent that interrupt nothing: in its turn where it takes words in a turn, else with the next prompt. */
+  /** Text for the agent that interrupts nothing: during its turn if it can be steered, otherwise with the next prompt. */
   #tellAside(words: string): void {
     if (this.#ended) return;
     const takesNow = this.#turn !== null && this.#ready && this.#agent.steers;
@@ -264,7 +261,7 @@ export class Conversation {
     void taken.then((isTaken) => isTaken || this.#aside.push(words));
   }
 
-  /** The agent has gone: what it was in the middle of is over. */
+  /** The agent has ended: everything it was doing is over. */
   end(how: string): void {
     this.#ended = true;
     for (const ask of [...this.#asks.keys()]) this.#settle(ask, null, { by: null, why: null });
@@ -282,7 +279,9 @@ export class Conversation {
     const waiting = this.#asks.get(ask);
     this.#asks.delete(ask);
     const allowed = option?.kind.startsWith("allow") ?? false;
-    this.#write({ type: "approval_answered", ask, option: option?.id ?? null, allowed, by });
+    // The protocol has no field for a reason. The daemon sends it as a message to an agent that does not read ours.
+    const untold = why === null || (option !== null && this.#agent.takesReasons) ? {} : { untold: why };
+    this.#write({ type: "approval_answered", ask, option: option?.id ?? null, allowed, by, ...untold });
     const about = why === null ? {} : { _meta: { [REASON]: why } };
     waiting?.resolve({ outcome: option ? { outcome: "selected", optionId: option.id, ...about } : { outcome: "cancelled" } });
   }
@@ -298,7 +297,7 @@ export class Conversation {
       if (model !== null) await this.#choose("model", model).catch((error: unknown) => this.#tellUnset(error));
       if (mode !== null) await this.#choose("mode", mode).catch((error: unknown) => this.#tellUnset(error));
     } catch (error) {
-      // Of one that talks no more its end says more.
+      // If the agent closed its output, its end says more than this error.
       if (!this.#ended && !this.#agent.isSilent) this.#tellUnopened(failureOf(error));
       if (!this.#ended) this.#agent.kill();
       throw error;
@@ -322,8 +321,8 @@ export class Conversation {
   async #untilItMay(): Promise<void> {
     const wait = (this.#order.notBefore ?? 0) - Date.now();
     if (wait <= 0) return;
-    this.#note("opening", `the agent would lose a conversation that it got again so soon: it continues in ${Math.ceil(wait / 1000)} s`);
-    // Whatever is done to the clock meanwhile.
+    this.#note("opening", `the agent cannot reopen its conversation so soon; it continues in ${Math.ceil(wait / 1000)} s`);
+    // A fixed wait, independent of changes to the clock.
     await delay(Math.min(wait, LONGEST_WAIT_MS));
   }
 
@@ -351,10 +350,10 @@ export class Conversation {
       this.#tellUse(result, this.#turn);
       this.#endTurn(ENDS.get(fields(result).stopReason) ?? "completed");
     } catch (error) {
-      // One that talks no more has gone, or has to go: its end says how the turn ended.
+      // An agent that closed its output has ended, or must: its end determines the end of the turn.
       if (this.#agent.isSilent) this.#agent.kill();
       if (this.#agent.isSilent || this.#ended || this.#turn !== prompt.message) return;
-      // What was used up is used up.
+      // A failed turn may still have used tokens.
       this.#tellUse({ _meta: (error as { data?: unknown }).data }, this.#turn);
       if (!this.#cancelled && this.#ready) this.#write({ type: "error", ...failureOf(error) });
       this.#endTurn(this.#cancelled ? "cancelled" : "failed");
@@ -455,11 +454,7 @@ function userOf({ message, from, text, addition, steer }: Prompt): Extract<Entry
   return { type: "user", message, from, text, addition, steer };
 }
 
-/** Without `always` never one that allows more than what was asked. */
-function deniedText(title: string | undefined, reason: string): string {
-  return `[Holdfast: your request ${JSON.stringify(title ?? "to use a tool")} was denied. Reason: ${reason}]`;
-}
-
+/** Without `always`, never an option that allows more than the request. */
 function optionFor(options: readonly AskOption[], { allow, always }: { allow: boolean; always: boolean }): AskOption | undefined {
   const kinds = allow ? (always ? ["allow_always", "allow_once"] : ["allow_once"]) : ["reject_once", "reject_always"];
   return kinds.map((kind) => options.find((option) => option.kind === kind)).find((option) => option !== undefined);

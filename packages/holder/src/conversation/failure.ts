@@ -1,4 +1,4 @@
-/** What went wrong with an agent, in words for people: as it says it itself, or as the protocol has it. */
+/** Converts an agent's error to one for people: in the agent's own words, or in those of the protocol. */
 import type { EntryDraft } from "@holdfast/contract/transcript";
 
 type Failure = Omit<Extract<EntryDraft, { type: "error" }>, "type">;

@@ -1,6 +1,6 @@
 /**
- * Keeps one conversation alive, apart from the daemon: owns the pipes to the agent, appends all that it says to the transcript, answers on a
- * socket. Started with the run's directory; ends by itself after the agent has ended and `exit.json` is written.
+ * Keeps one conversation alive, independent of the daemon: owns the pipes to the agent, appends all its output to the transcript, and answers on a
+ * socket. Started with the run's directory; ends after the agent has ended and `exit.json` is written.
  */
 import type { Socket } from "node:net";
 import { constants } from "node:os";
@@ -54,7 +54,7 @@ function onExit(exit: ProgramExit): void {
   });
 }
 
-/** Few agents need it, and none often. */
+/** Loaded on demand, because few agents need it. */
 async function recallHere(words: string): Promise<Recalled> {
   const { recall } = await import("./recall.ts");
   return recall(directory, words);
@@ -71,7 +71,7 @@ function serve(socket: Socket): void {
     try {
       for (const { type, payload } of reader.push(chunk)) if (type === MESSAGE) void obey(socket, decodeMessage(payload));
     } catch (error) {
-      // One client's nonsense must not end the run.
+      // An invalid message of one client must not end the run.
       keeper.complain(error);
       socket.destroy();
     }

@@ -1,4 +1,4 @@
-/** Nothing of what an agent says is validated before it is handled: whatever it is, its keeper goes on, and its transcript can be read. */
+/** Nothing that an agent sends is validated before it is handled: the keeper must keep running and the transcript must stay readable. */
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Puppet } from "./puppet.ts";
@@ -57,7 +57,7 @@ const odd = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
 );
 
-/** One of them with something put in the place of one of its parts, or taken away. */
+/** One of the valid objects with one of its parts replaced or removed. */
 function nearly(valid: readonly object[]): fc.Arbitrary<object> {
   return fc
     .record({ which: fc.constantFrom(...valid), at: fc.nat(), value: odd, remove: fc.boolean() })
@@ -99,7 +99,7 @@ beforeAll(async () => {
 });
 afterAll(() => agent[Symbol.asyncDispose]());
 
-test("whatever an agent says, its keeper goes on, and the transcript can be read", { timeout: 60_000 }, async () => {
+test("a keeper keeps running and its transcript stays readable, whatever an agent sends", { timeout: 60_000 }, async () => {
   const { end } = await agent.turn();
   const property = fc.asyncProperty(fc.array(line, { minLength: 1, maxLength: 20 }), async (lines) => {
     const before = agent.entries.length;
@@ -116,7 +116,7 @@ test("whatever an agent says, its keeper goes on, and the transcript can be read
   expect(agent.entries.map((entry) => (typeof entry === "object" ? entry.n : entry))).toEqual(agent.entries.map((_, index) => index + 1));
 });
 
-test("whatever it answers to a prompt, the turn ends, and what it took can be read", { timeout: 60_000 }, async () => {
+test("a turn ends and its usage is readable, whatever the agent answers to the prompt", { timeout: 60_000 }, async () => {
   const results = [
     {
       stopReason: "end_turn",
@@ -132,7 +132,7 @@ test("whatever it answers to a prompt, the turn ends, and what it took can be re
   expect(agent.entries.filter((entry) => typeof entry !== "object")).toEqual([]);
 });
 
-test("what is too deep to be written is passed over, and no number is left out", async () => {
+test("an update nested too deeply to be written is skipped, and no entry number is skipped", async () => {
   const { end } = await agent.turn();
   const deep = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
   const before = agent.nonsense.length;

@@ -1,4 +1,4 @@
-/** For tests: a conversation with a real process behind real pipes that says what the test says, whatever it is. */
+/** For tests: a conversation with a real process behind real pipes, whose messages the test decides. */
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ import { Conversation } from "./conversation.ts";
 import type { Recalled } from "./recall.ts";
 import { Transcript } from "./transcript.ts";
 
-/** Its input and output are the other end of a socket. */
+/** Connects its input and output to a socket. */
 const PIPES =
   "const s=require('net').connect(process.argv[1]);s.pipe(process.stdout);process.stdin.pipe(s);s.on('close',()=>process.exit(0)).on('error',()=>{})";
 
@@ -27,12 +27,12 @@ export interface Heard {
 export interface Options {
   order?: Partial<ConversationOrder>;
   recall?(words: string): Promise<Recalled>;
-  /** What it becomes, instead of what the test says. */
+  /** A program to run instead of one that the test controls. */
   program?: string;
 }
 
 export class Puppet implements AsyncDisposable {
-  /** The real path of a directory with the run's, `run`, and the workspace, `project`. */
+  /** The real path of a directory with the run's directory, `run`, and the workspace, `project`. */
   readonly root = realpathSync(mkdtempSync(join(tmpdir(), "hf-pup-")));
   readonly project = join(this.root, "project");
   readonly run = join(this.root, "run");
@@ -87,7 +87,7 @@ export class Puppet implements AsyncDisposable {
     this.conversation = new Conversation({ order: whole, transcript: this.transcript, agent: this.agent, recall });
   }
 
-  /** One that has begun a conversation, `c1`. */
+  /** An agent that has begun the conversation `c1`. */
   static async ready(options: Options & { offers?: object; can?: object } = {}): Promise<Puppet> {
     const puppet = new Puppet(options);
     await puppet.answer("initialize", { protocolVersion: 1, agentCapabilities: options.can ?? {} });
@@ -108,14 +108,14 @@ export class Puppet implements AsyncDisposable {
     this.say({ jsonrpc: "2.0", method: "session/update", params: { sessionId: "c1", update } });
   }
 
-  /** As the agent: asks its keeper, and answers what that says. */
+  /** Sends a request as the agent, and returns the keeper's response. */
   async ask(method: string, params: unknown): Promise<Heard> {
     const id = 1000 + ++this.#asked;
     this.say({ jsonrpc: "2.0", id, method, params });
     return this.heard((message) => message.id === id && message.method === undefined);
   }
 
-  /** Everything that was said before has been taken. */
+  /** Resolves when everything sent before has been handled. */
   async settled(): Promise<void> {
     await this.ask("_settled", {});
   }
@@ -147,7 +147,7 @@ export class Puppet implements AsyncDisposable {
     return message;
   }
 
-  /** A turn that it was asked for, and which runs. */
+  /** A prompted turn that is running. */
   async turn(words = "begin"): Promise<{ end(result?: unknown): Promise<void>; message: string }> {
     const message = await this.prompt(words);
     const { id } = await this.request("session/prompt");
@@ -161,7 +161,7 @@ export class Puppet implements AsyncDisposable {
     };
   }
 
-  /** Closes its end, and so ends. */
+  /** Closes the agent's output, which ends it. */
   hangUp(): void {
     this.#socket?.end();
   }
@@ -176,7 +176,7 @@ export class Puppet implements AsyncDisposable {
 
   async until(isSo: () => boolean): Promise<void> {
     while (!isSo()) {
-      // Entries are written a moment after what they come from was said.
+      // Entries are written a moment after the message that causes them.
       const moment = setTimeout(() => this.#changed(), 5);
       await new Promise<void>((resolve) => this.#wake.push(resolve));
       clearTimeout(moment);

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { directory, turn, writeTranscript } from "../agents/test-client.ts";
 import { recall } from "./recall.ts";
 
-test("of the runs before, and of no other, an agent that remembers nothing is told what was said", async () => {
+test("an agent without a memory gets the conversation of earlier runs, and only of those", async () => {
   using runs = directory();
   writeTranscript(runs.path, 1, turn("what is red?", "a colour"));
   writeTranscript(runs.path, 2, turn("and blue?", "another"), '{"v":1,"torn');
@@ -16,7 +16,7 @@ test("of the runs before, and of no other, an agent that remembers nothing is to
   expect(leftOut).toBeNull();
 });
 
-test("of many turns the first and the last are told, and which are left out is said", async () => {
+test("a long conversation is recalled by its first and last turns, with a note of the omitted ones", async () => {
   using runs = directory();
   writeTranscript(runs.path, 1, Array.from({ length: 20 }, (_, at) => turn(`question ${at + 1}.`, `answer ${at + 1}.`)).flat());
   const { words, leftOut } = await recall(join(runs.path, "2"), "and now?");
@@ -27,7 +27,7 @@ test("of many turns the first and the last are told, and which are left out is s
   expect(leftOut).toBe("turns 3 to 10 are omitted from the agent's context; the transcript has everything");
 });
 
-test("of a first run nothing is told but the words", async () => {
+test("a first run recalls only the prompt itself", async () => {
   using runs = directory();
   mkdirSync(join(runs.path, "1"));
   expect(await recall(join(runs.path, "1"), "hello")).toEqual({ words: "hello", leftOut: null });

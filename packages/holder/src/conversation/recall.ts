@@ -1,4 +1,4 @@
-/** For an agent that cannot go on with a conversation by itself: its first words of a run, with what was said in the runs before. */
+/** For an agent that cannot continue a conversation itself: the first prompt of a run, preceded by the conversation of earlier runs. */
 import { basename, dirname } from "node:path";
 import { USUAL_CONTEXT } from "@holdfast/contract/agent-order";
 import { KeptContext } from "../agents/context/kept.ts";
@@ -8,7 +8,7 @@ import { renderPrompt } from "../agents/exec/prompt.ts";
 
 export interface Recalled {
   words: string;
-  /** What is not in it, for people; null: all is. */
+  /** Describes the omitted turns to people; null: none is omitted. */
   leftOut: string | null;
 }
 

@@ -18,12 +18,12 @@ function offer(offered: unknown) {
   return offerOf(offered as Offered, []);
 }
 
-test("an agent that offers nothing has nothing to choose", () => {
+test("an agent that offers nothing has no modes and no models", () => {
   expect(offer({})).toEqual({ settings: NOTHING, mode: null, model: null });
   expect(offer({ modes: null, configOptions: null, models: null })).toEqual({ settings: NOTHING, mode: null, model: null });
 });
 
-test("modes and models have their own way", () => {
+test("modes and models are each set by their own method", () => {
   const modes = { currentModeId: "ask", availableModes: [{ id: "ask", name: "Ask", description: "before each" }] };
   const models = { currentModelId: "x", availableModels: [{ modelId: "x", name: "X" }] };
   expect(offer({ modes, models })).toEqual({
@@ -39,7 +39,7 @@ test("modes and models have their own way", () => {
   });
 });
 
-test("as options they are set by the option's id; of a model told twice the option counts, of a mode its own way", () => {
+test("a mode or model offered as an option is set by the option's id; the option wins over a model list, but not over a mode list", () => {
   const models = { currentModelId: "old", availableModels: [] };
   const configOptions = [option("mode"), option("model", { currentValue: "b" })];
   expect(offer({ configOptions, models })).toMatchObject({
@@ -60,7 +60,7 @@ test("as options they are set by the option's id; of a model told twice the opti
   });
 });
 
-test("choices in groups are choices; an option without a category goes by its id", () => {
+test("grouped choices are flattened, and an option without a category is recognized by its id", () => {
   const options = [
     { name: "Group", group: "g", options: [{ value: "x", name: "X" }] },
     { value: "y", name: "Y" },
@@ -69,7 +69,7 @@ test("choices in groups are choices; an option without a category goes by its id
   expect(settings.models.map(({ id }) => id)).toEqual(["x", "y"]);
 });
 
-test("what cannot be chosen is left out", () => {
+test("invalid choices and commands are left out", () => {
   const modes = { currentModeId: 7, availableModes: [{ id: 5 }, null, { id: "ok" }] };
   expect(
     offer({ modes, configOptions: ["x", { type: "select", category: "model" }, { type: "toggle", category: "model", id: "m" }] }),
@@ -85,7 +85,7 @@ test("what cannot be chosen is left out", () => {
   expect(commandsOf("none")).toEqual([]);
 });
 
-test("options that are told again leave what is beside them as it was", () => {
+test("updated options leave the other settings unchanged", () => {
   const modes = { currentModeId: "ask", availableModes: [{ id: "ask", name: "Ask" }] };
   const before = offer({ modes, configOptions: [option("model")] });
   expect(offerAgain(before, { configOptions: [option("model", { currentValue: "b" })] } as Offered)).toMatchObject({

@@ -1,16 +1,16 @@
-/** What an agent offers to choose from, in the several ways in which agents tell it. */
+/** The modes, models and commands that an agent offers, in the several ways in which agents report them. */
 import type { SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk";
 import type { Choice, Settings } from "@holdfast/contract/transcript";
 import { fields, list, text } from "./told.ts";
 
-/** As a new, loaded or resumed session answers. `models` is what came before configuration options. */
+/** The response to a new, loaded or resumed session. `models` is the predecessor of configuration options. */
 export interface Offered {
   modes?: SessionModeState | null;
   configOptions?: readonly SessionConfigOption[] | null;
   models?: { currentModelId: string; availableModels: readonly { modelId: string; name: string; description?: string | null }[] } | null;
 }
 
-/** How a choice is told to the agent. */
+/** How a choice is sent to the agent. */
 export type Setter = { method: "mode" } | { method: "model" } | { method: "option"; id: string };
 
 export interface Offer {
@@ -39,7 +39,7 @@ export function offerOf(offered: Offered, commands: Settings["commands"]): Offer
   };
 }
 
-/** Told again in part: what is not told of stays as it was. An agent may have its modes beside its options. */
+/** An update with a part of the settings: the rest stays unchanged. An agent may have modes besides its options. */
 export function offerAgain(before: Offer, offered: Offered): Offer {
   const { settings, mode, model } = offerOf(offered, before.settings.commands);
   const { modes, models } = before.settings;
@@ -68,7 +68,7 @@ function select(options: unknown, category: string) {
   return { id, current: text(option.currentValue) ?? null, choices: choices(each, "value") };
 }
 
-/** `key`: what they are known by. */
+/** `key`: the field with the id of a choice. */
 function choices(offered: unknown, key: string): Choice[] {
   return list(offered).flatMap((each) => {
     const id = text(each[key]);

@@ -1,4 +1,4 @@
-/** Commands that an agent asks us to run for it, inside its workspace and with its session's environment. */
+/** Commands that an agent asks us to run, inside its workspace and with its session's environment. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { constants } from "node:os";
@@ -10,15 +10,15 @@ import { calm } from "../calm.ts";
 import { inside } from "../inside.ts";
 import { count } from "./told.ts";
 
-/** Of what a command prints, where the agent says nothing: the newest so much is kept. */
+/** Default limit of a command's kept output; the newest part is kept. */
 const OUTPUT_BYTES = 1024 * 1024;
-/** And never more: its keeper must not grow without end. */
+/** Upper bound of the limit, because the keeper must not grow without end. */
 const MOST_OUTPUT_BYTES = 4 * OUTPUT_BYTES;
 
-/** How long a command that is to end has for it; whoever cancelled a turn waits for that. */
+/** Time for a command to end after SIGTERM. A person who cancelled the turn waits for it. */
 const GRACE_MS = 1000;
 
-/** Goes to the directory, puts what was asked for into the environment, and becomes the command. */
+/** Changes to the directory and executes the command, with `env` in front of it for additional variables. */
 const BECOME = 'cd -- "$1" || exit 126; shift; exec "$@"';
 
 interface Terminal {
@@ -28,9 +28,9 @@ interface Terminal {
   truncated: boolean;
   limit: number;
   exit: TerminalExitStatus | null;
-  /** The command has ended, and what it said has been read; a process that it left may still print. */
+  /** Resolves when the command has ended and its output has been read; a process that it left may still print. */
   ended: Promise<TerminalExitStatus>;
-  /** Nothing holds its output any more. */
+  /** No process holds its output open any more. */
   isClosed: boolean;
   closed: Promise<void>;
 }
@@ -42,7 +42,7 @@ export class Terminals {
 
   readonly #onPrinted: (id: string, text: string) => void;
 
-  /** `launch`: the run's launch file, which becomes whatever it is given, with the session's environment. */
+  /** `launch`: the run's launch file, which executes the given command with the session's environment. */
   constructor(options: { workspace: string; launch: string; onPrinted(id: string, text: string): void }) {
     this.#workspace = options.workspace;
     this.#launch = options.launch;
@@ -58,7 +58,7 @@ export class Terminals {
     const child = spawn("/bin/sh", ["-c", `. "$0"`, this.#launch, "/bin/sh", "-c", BECOME, "sh", directory, ...words], {
       cwd: "/",
       detached: true,
-      // Without it the launch file becomes the run's own program.
+      // Without this variable the launch file would run the run's own program.
       env: { ...process.env, HOLDFAST_BECOME: "1" },
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -109,7 +109,7 @@ export class Terminals {
     return { output, truncated, ...(exit ? { exitStatus: exit } : {}) };
   }
 
-  /** What one has printed, as far as it is kept; undefined where there is none. */
+  /** The kept output of a terminal; undefined if it does not exist. */
   printed(id: string): string | undefined {
     const terminal = this.#terminals.get(id);
     if (terminal) cut(terminal);
@@ -120,7 +120,7 @@ export class Terminals {
     return this.#get(id).ended;
   }
 
-  /** Answers when it has ended: it may put away what it was in the middle of. */
+  /** Resolves when the command has ended, because it may have to clean up. */
   async kill(id: string): Promise<void> {
     await endGently(this.#get(id));
   }
@@ -131,7 +131,7 @@ export class Terminals {
     await endGently(terminal);
   }
 
-  /** The agent has gone, and nobody waits for them. */
+  /** The agent has ended, and nobody waits for its commands. */
   endAll(): void {
     for (const terminal of this.#terminals.values()) end(terminal, "SIGKILL");
   }
@@ -147,12 +147,12 @@ function isWord(value: unknown): boolean {
   return typeof value === "string";
 }
 
-/** Some agents give a whole line as the command. */
+/** Some agents give a whole shell line as the command. */
 function commandOf(command: string, args: readonly string[]): string[] {
   return args.length === 0 && /\s/.test(command) ? ["/bin/sh", "-c", command] : [command, ...args];
 }
 
-/** Cut only now and then: to do it for every piece would be to copy all of it each time. */
+/** Cut only now and then: each cut copies the whole output. */
 function keep(terminal: Terminal, text: string): void {
   terminal.output += text;
   terminal.bytes += Buffer.byteLength(text);
@@ -163,12 +163,12 @@ function cut(terminal: Terminal): void {
   const over = terminal.bytes - terminal.limit;
   if (over <= 0) return;
   terminal.truncated = true;
-  // From the beginning, and never in the middle of a character.
+  // Cut at the beginning, and never inside a character.
   terminal.output = Buffer.from(terminal.output).subarray(over).toString("utf8").replace(/^�+/, "");
   terminal.bytes = Buffer.byteLength(terminal.output);
 }
 
-/** Ends the command with its whole process group, also when the command itself has ended; a group that still holds its output later is killed. */
+/** Ends the command's whole process group, even if the command itself has ended. A group that still holds the output open later is killed. */
 async function endGently(terminal: Terminal): Promise<void> {
   if (terminal.isClosed) return;
   end(terminal, "SIGTERM");
@@ -185,6 +185,6 @@ function end({ child, isClosed }: Terminal, signal: NodeJS.Signals): void {
   try {
     process.kill(-child.pid, signal);
   } catch {
-    // It has just ended.
+    // The group has just ended.
   }
 }

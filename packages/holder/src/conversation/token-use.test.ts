@@ -10,7 +10,7 @@ function use(result: unknown, ...updates: object[]) {
   return turn.take(result, "m");
 }
 
-test("qwen tells it with empty pieces of text, one for each request to the model: they are added up", () => {
+test("qwen reports usage with empty text chunks, one for each model request, which are summed", () => {
   const piece = (inputTokens: number, outputTokens: number, cachedReadTokens: number) => ({
     sessionUpdate: "agent_message_chunk",
     content: { type: "text", text: "" },
@@ -24,7 +24,7 @@ test("qwen tells it with empty pieces of text, one for each request to the model
   });
 });
 
-test("opencode tells how full it is and what it cost as it goes, and the tokens with its answer", () => {
+test("opencode reports context and cost during a turn, and tokens with its answer", () => {
   const update = { sessionUpdate: "usage_update", used: 1500, size: 200_000, cost: { amount: 0.02, currency: "USD" } };
   const result = { stopReason: "end_turn", usage: { inputTokens: 1000, outputTokens: 50, totalTokens: 1550, cachedReadTokens: 500 } };
   expect(use(result, update)).toEqual({
@@ -37,7 +37,7 @@ test("opencode tells how full it is and what it cost as it goes, and the tokens 
   });
 });
 
-test("gemini tells it in the quota of its answer's _meta", () => {
+test("gemini reports usage in the quota of its answer's _meta", () => {
   expect(use({ stopReason: "end_turn", _meta: { quota: { token_count: { input_tokens: 7, output_tokens: 3 } } } })).toEqual({
     ...NOTHING,
     input: 7,
@@ -45,7 +45,7 @@ test("gemini tells it in the quota of its answer's _meta", () => {
   });
 });
 
-test("claude and codex tell it in the answer's usage, which counts before their quota", () => {
+test("claude and codex report usage in their answer, which wins over the quota", () => {
   const result = {
     usage: { inputTokens: 5, outputTokens: 2, cachedWriteTokens: 40 },
     _meta: { quota: { token_count: { input_tokens: 9, output_tokens: 9 } } },
@@ -53,22 +53,22 @@ test("claude and codex tell it in the answer's usage, which counts before their 
   expect(use(result)).toEqual({ ...NOTHING, input: 5, output: 2, cacheWrite: 40 });
 });
 
-test("our own agents tell all of it, which stands as it is", () => {
+test("Holdfast's own agents report complete usage, which is taken unchanged", () => {
   const own = { model: "scripted", input: 1, output: 2, cacheRead: 0, cacheWrite: 0, cost: null, context: null };
   expect(use({ _meta: { usage: own } }, { sessionUpdate: "usage_update", used: 3, size: 10 })).toEqual({
     ...own,
     context: { used: 3, size: 10 },
   });
-  // Nothing of another's place is taken for it.
+  // Invalid usage of our own agents is not read in any other way.
   expect(use({ _meta: { usage: { ...own, input: -1 } } })).toBeUndefined();
 });
 
-test("where all tokens are accounted for, none went through a cache; else it is not known", () => {
+test("cache tokens are 0 if the total accounts for all tokens, and otherwise unknown", () => {
   expect(use({ usage: { inputTokens: 5, outputTokens: 2, totalTokens: 7 } })).toMatchObject({ cacheRead: 0, cacheWrite: 0 });
   expect(use({ usage: { inputTokens: 5, outputTokens: 2, totalTokens: 9 } })).toMatchObject({ cacheRead: null, cacheWrite: null });
 });
 
-test("a turn costs what the conversation costs more than before", () => {
+test("a turn's cost is the increase of the conversation's cost", () => {
   const turn = new TurnUse({ isNew: true });
   const cost = (amount: unknown, currency = "USD") =>
     turn.hear({ sessionUpdate: "usage_update", used: 1, size: 0, cost: { amount, currency } } as unknown as SessionUpdate);
@@ -77,7 +77,7 @@ test("a turn costs what the conversation costs more than before", () => {
   expect(turn.take(undefined, null)).toMatchObject({ cost: 0.25, context: { used: 1, size: null } });
   cost(0.75);
   expect(turn.take(undefined, null)).toMatchObject({ cost: 0.5 });
-  // Begun anew by the agent: never less than nothing.
+  // The agent started counting again: the cost is never negative.
   cost(0.2);
   expect(turn.take(undefined, null)).toMatchObject({ cost: 0 });
   cost(1, "EUR");
@@ -86,7 +86,7 @@ test("a turn costs what the conversation costs more than before", () => {
   expect(turn.take(undefined, null)).toMatchObject({ cost: null });
 });
 
-test("what is told of nothing is nothing, and no number is made of nonsense", () => {
+test("missing usage stays undefined, and invalid numbers are ignored", () => {
   expect(use({ stopReason: "end_turn" })).toBeUndefined();
   expect(use(null)).toBeUndefined();
   expect(use({ usage: { inputTokens: "many" } })).toBeUndefined();
@@ -95,14 +95,14 @@ test("what is told of nothing is nothing, and no number is made of nonsense", ()
   expect(use(undefined, { sessionUpdate: "usage_update", used: -1, size: 5 })).toBeUndefined();
 });
 
-test("only what tells of tokens is heard", () => {
+test("only updates with usage are taken", () => {
   const turn = new TurnUse({ isNew: true });
   expect(turn.hear({ sessionUpdate: "usage_update", used: 1, size: 2 })).toBe(true);
   expect(turn.hear({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: "words" } })).toBe(false);
   expect(turn.hear({ sessionUpdate: "plan", entries: [] })).toBe(false);
 });
 
-test("what a turn has used is known while it runs, by each agent's own way of telling it (mend 15)", () => {
+test("the usage of a running turn is known from each agent's own reports (mend 15)", () => {
   const hear = (turn: TurnUse, ...updates: object[]) => {
     for (const update of updates) turn.hear(update as SessionUpdate);
     return turn.soFar("m");
@@ -113,12 +113,12 @@ test("what a turn has used is known while it runs, by each agent's own way of te
   const own = { model: "x", input: 7, output: 3, cacheRead: 0, cacheWrite: 0, cost: null, context: null };
   const ours = new TurnUse({ isNew: true });
   expect(hear(ours, { ...text, _meta: { usage: own } }, { ...text, _meta: { usage: { ...own, input: 9 } } })).toEqual({ ...own, input: 9 });
-  // Of a turn that ends without a word, that was all.
+  // A turn that ends without a report has used what it reported so far.
   expect(ours.take({ stopReason: "cancelled" }, "m")).toEqual({ ...own, input: 9 });
   expect(ours.soFar("m")).toBeUndefined();
 });
 
-test("an agent that tells only how full its context is has used at least what it grew by, which is marked as an estimate (mend 15)", () => {
+test("context growth is the estimated usage of an agent that reports only its context (mend 15)", () => {
   const fill = (used: number) => ({ sessionUpdate: "usage_update", used, size: 1000 }) as SessionUpdate;
   const turn = new TurnUse({ isNew: true });
   turn.hear(fill(300));

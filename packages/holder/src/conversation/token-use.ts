@@ -1,4 +1,4 @@
-/** What agents tell of the tokens they used, each in its own place. Null: it does not say. */
+/** The token usage that agents report, each in its own place. Null: not reported. */
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import { PromptMeta } from "@holdfast/contract/agent-order";
 import type { TokenUse } from "@holdfast/contract/transcript";
@@ -6,18 +6,18 @@ import { count, type Fields, fields } from "./told.ts";
 
 type Tokens = Pick<TokenUse, "input" | "output" | "cacheRead" | "cacheWrite">;
 
-/** Of a turn, as it comes in. */
+/** The usage of one turn, as it is reported. */
 export class TurnUse {
-  /** Our own agents tell everything at once. */
+  /** Our own agents report everything at once. */
   #own: TokenUse | undefined;
   #tokens: Tokens | undefined;
   #context: TokenUse["context"] = null;
   #cost: number | null = null;
-  /** What the agent had told of its costs before. */
+  /** The reported cost at the end of the previous turn. */
   #costBefore: number | null = null;
-  /** How full the context was last; null: the agent did not say yet. */
+  /** The last reported fill of the context; null: none was reported yet. */
   #fill: number | null;
-  /** How much the context has grown in this turn. */
+  /** Growth of the context in this turn. */
   #grown = 0;
 
   /** `isNew`: the conversation begins with an empty context. */
@@ -41,7 +41,7 @@ export class TurnUse {
     return usage !== undefined;
   }
 
-  /** What the turn took up to now; undefined: nothing that counts was told. */
+  /** The turn's usage so far; undefined: nothing relevant was reported. */
   soFar(model: string | null): TokenUse | undefined {
     if (this.#own) return { ...this.#own, context: this.#own.context ?? this.#context };
     const tokens = this.#tokens ?? this.#estimate();
@@ -49,10 +49,10 @@ export class TurnUse {
     return tokens || cost !== null ? { model, ...(tokens ?? NONE), cost, context: this.#context } : undefined;
   }
 
-  /** What the turn took, and begins the next; undefined: nothing was told. */
+  /** Returns the turn's usage and starts the next turn; undefined: nothing was reported. */
   take(result: unknown, model: string | null): TokenUse | undefined {
     const own = PromptMeta.safeParse(fields(result)._meta).data?.usage ?? this.#own;
-    // An agent that tells its use once its turn is over has told the tokens with the answer.
+    // An agent that reports usage after its turn has reported the tokens with the answer.
     const tokens = own ?? tokensIn(result) ?? this.#tokens ?? (result === undefined ? undefined : this.#estimate());
     const cost = this.#turnCost();
     const context = this.#context;
@@ -66,18 +66,18 @@ export class TurnUse {
     return own ? { ...own, context: own.context ?? context } : { model, ...(tokens ?? NONE), cost, context };
   }
 
-  /** Most agents tell what the whole session cost. */
+  /** Most agents report the cost of the whole session. */
   #turnCost(): number | null {
     return this.#cost === null ? null : Math.max(0, this.#cost - (this.#costBefore ?? 0));
   }
 
-  /** A context that is compacted grows again from there. */
+  /** After compaction the context grows from its new size. */
   #fillTo(used: number): void {
     this.#grown += Math.max(0, used - (this.#fill ?? used));
     this.#fill = used;
   }
 
-  /** Whatever is new in the context was read for the first time, or written. */
+  /** Everything new in the context was either read for the first time or written. */
   #estimate(): (Tokens & { estimated: true }) | undefined {
     if (this.#grown === 0) return undefined;
     return { input: this.#grown, output: 0, cacheRead: 0, cacheWrite: 0, estimated: true };
@@ -91,7 +91,7 @@ function contextOf({ used, size }: Fields): TokenUse["context"] {
   return tokens === null ? null : { used: tokens, size: count(size) || null };
 }
 
-/** In the result of a prompt, its `_meta`, or that of a piece of text. */
+/** Looks in the result of a prompt, in its `_meta`, and in that of a text chunk. */
 function tokensIn(where: unknown): Tokens | undefined {
   const { usage, _meta, quota } = fields(where);
   const { usage: inner, quota: metaQuota } = fields(_meta);
@@ -107,7 +107,7 @@ function tokensIn(where: unknown): Tokens | undefined {
     cacheWrite: count(of.cachedWriteTokens, of.cached_write_tokens, of.cache_creation_input_tokens),
   };
   if (tokens.input === null && tokens.output === null) return undefined;
-  // Where all of them are accounted for, none came from a cache or went to one.
+  // If the total accounts for all tokens, none was read from or written to a cache.
   const all = count(of.totalTokens, of.total_tokens);
   const isWhole = all !== null && all === (tokens.input ?? 0) + (tokens.output ?? 0);
   return isWhole ? { ...tokens, cacheRead: tokens.cacheRead ?? 0, cacheWrite: tokens.cacheWrite ?? 0 } : tokens;

@@ -1,4 +1,4 @@
-/** A tool call as agents tell it: whole or in parts, shown or only asked about. */
+/** Reads a tool call as agents report it: complete or in parts, shown or only in a permission request. */
 import { TOOL_KINDS } from "@holdfast/contract/status";
 import type { AskOption, EntryDraft } from "@holdfast/contract/transcript";
 import { fields, list, text } from "./told.ts";
@@ -11,16 +11,16 @@ export interface ToldCall extends Pick<Started, "kind" | "files" | "input"> {
   name: string | undefined;
   title: string | undefined;
   status: unknown;
-  /** All that it has said so far. */
+  /** The complete output so far. */
   output: string;
   changes: Output["changes"];
-  /** Terminals of ours that it shows. */
+  /** Terminals of the keeper that the call shows. */
   terminals: string[];
 }
 
 export function readCall(told: unknown): ToldCall {
   const { toolCallId, title, name, kind, rawInput, rawOutput, locations, status, content } = fields(told);
-  // Or what comes nearest: leave must not be refused for the want of one.
+  // Without an id a substitute is used, because a permission request must not fail for that.
   const id = text(toolCallId) ?? `${JSON.stringify(toolCallId)}`;
   const parts = list(content);
   const said = parts.map((part) => (part.type === "content" ? textOf(part.content) : "")).filter((each) => each !== "");
@@ -42,7 +42,7 @@ export function readCall(told: unknown): ToldCall {
   };
 }
 
-/** What it can be answered with. One of a kind that we do not know is not chosen for anybody, unless its name says which way it goes. */
+/** The options of a permission request. An option of an unknown kind is dropped, unless the kind begins like a known one. */
 export function optionsOf(told: unknown): AskOption[] {
   return list(told).flatMap(({ optionId, name, kind }) => {
     const id = text(optionId);
@@ -61,7 +61,7 @@ export function textOf(content: unknown): string {
 
 const OPTION_KINDS = ["allow_once", "allow_always", "reject_once", "reject_always"] as const;
 
-/** It allows more than what was asked, for all we know: never without `always`. */
+/** An unknown kind of allowing may allow more than was asked, so it is never chosen without `always`. */
 function nearest(kind: string): AskOption["kind"] | undefined {
   if (/^allow/.test(kind)) return "allow_always";
   return /^(reject|deny)/.test(kind) ? "reject_once" : undefined;

@@ -7,7 +7,7 @@ import { type EntryDraft, parseEntry } from "@holdfast/contract/transcript";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Transcript } from "./transcript.ts";
 
-/** Bytes that the disk still takes. */
+/** Bytes that still fit on the disk. */
 const disk = vi.hoisted(() => ({ room: Number.POSITIVE_INFINITY }));
 vi.mock("node:fs", async (original) => {
   const real = await original<typeof fs>();
@@ -44,7 +44,7 @@ const user = (message: string) => ({
   steer: false,
 });
 
-test("an entry is on disk when it is appended, numbered from 1, for its user alone", () => {
+test("an appended entry is on disk, numbered from 1, readable only by its owner", () => {
   using transcript = new Transcript(directory);
   expect(transcript.append(text("a"), null)).toBe(true);
   expect(transcript.appendOrRefuse(user("m1"), "m1")).toBe(true);
@@ -57,7 +57,7 @@ test("an entry is on disk when it is appended, numbered from 1, for its user alo
   transcript.finish();
 });
 
-test("a run that was begun before goes on where its file ends, without the line that was torn", () => {
+test("a reopened transcript continues after its last whole line, without the torn one", () => {
   using first = new Transcript(directory);
   first.appendOrRefuse(user("m1"), "m1");
   first.append(text("a"), "m1");
@@ -73,7 +73,7 @@ test("a run that was begun before goes on where its file ends, without the line 
   expect([...second.said]).toEqual(["m1"]);
 });
 
-test("a file that is one torn line is begun anew, and damaged lines keep their numbers", () => {
+test("a file that is one torn line starts again, and damaged lines keep their numbers", () => {
   writeFileSync(file(), '{"v":1,"n"');
   using torn = new Transcript(directory);
   torn.append(text("a"), null);
@@ -83,7 +83,7 @@ test("a file that is one torn line is begun anew, and damaged lines keep their n
   expect(entries()).toMatchObject([{ n: 1, about: "recovered" }, { n: 2, text: "a" }, "damaged", { n: 4, text: "b" }]);
 });
 
-test("on a full disk words are refused, and nothing of them is there, whatever was written of them", () => {
+test("a prompt on a full disk is refused, and no part of it stays in the file", () => {
   using transcript = new Transcript(directory);
   transcript.append(text("a"), null);
   for (const room of [0, 1, 40]) {
@@ -97,7 +97,7 @@ test("on a full disk words are refused, and nothing of them is there, whatever w
   expect(entries()).toMatchObject([{ n: 1 }, { n: 2, message: "m1" }]);
 });
 
-test("what the agent says on a full disk waits in order, half a line is completed, and words are refused meanwhile", () => {
+test("an agent's entries wait in order while the disk is full, a partial line is completed, and prompts are refused meanwhile", () => {
   vi.useFakeTimers();
   using transcript = new Transcript(directory);
   disk.room = 30;
@@ -119,7 +119,7 @@ test("what the agent says on a full disk waits in order, half a line is complete
   expect(entries()).toMatchObject([{ n: 1 }, { n: 2 }, { n: 3, text: "c" }]);
 });
 
-test("a keeper does not grow without end: what is too much is not kept, and that is said", () => {
+test("a keeper limits the entries that wait for disk space, and notes the lost ones", () => {
   using transcript = new Transcript(directory);
   disk.room = 0;
   const much = "x".repeat(1024 * 1024);

@@ -1,8 +1,8 @@
 /**
- * Appends to a run's `transcript.jsonl`. Synchronous: when `append` returns true, the entry is with the kernel, and only then may anybody hear of it.
+ * Appends to a run's `transcript.jsonl`. Synchronous: when `append` returns true, the kernel has the entry, and only then may anybody learn of it.
  *
- * What a full disk does not take waits here, in order, and is tried again; what was half written is completed by what follows. A run that
- * was begun before goes on where its file ends.
+ * Entries that do not fit on a full disk wait here, in order, and are retried; a partly written line is completed by the next write. A run that was
+ * begun before continues at the end of its file.
  */
 import { closeSync, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { type Entry, type EntryDraft, parseEntry, TRANSCRIPT_VERSION } from "@ho
 
 export const TRANSCRIPT_FILE = "transcript.jsonl";
 
-/** Beyond it what an agent says on a full disk is not kept any more: its keeper must not grow without end. */
+/** Beyond this size an agent's entries are dropped on a full disk, because the keeper must not grow without end. */
 const MOST_WAITING = 32 * 1024 * 1024;
 const AGAIN_MS = 250;
 
@@ -21,7 +21,7 @@ export class Transcript implements Disposable {
   #waitingBytes = 0;
   #lost = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** Messages that were said in this run. */
+  /** Messages that were sent in this run. */
   readonly said = new Set<string>();
 
   constructor(directory: string) {
@@ -30,7 +30,7 @@ export class Transcript implements Disposable {
     this.#goOn(readFileSync(path));
   }
 
-  /** Whether it is on disk. */
+  /** Whether the entry is on disk. */
   append(draft: EntryDraft, turn: string | null): boolean {
     if (this.#waitingBytes > MOST_WAITING && !this.#flush()) {
       this.#lost++;
@@ -40,7 +40,7 @@ export class Transcript implements Disposable {
     return this.#flush();
   }
 
-  /** The same for words that must not be taken unless they are kept: false, and nothing of them was written. */
+  /** As `append`, for a message that must not be accepted unless it is stored: on false, nothing of it was written. */
   appendOrRefuse(draft: Extract<EntryDraft, { type: "user" }>, turn: string | null): boolean {
     if (!this.#flush()) return false;
     const before = fstatSync(this.#file).size;
@@ -55,13 +55,13 @@ export class Transcript implements Disposable {
     return true;
   }
 
-  /** Of words that the agent has: they wait for room like what it says. */
+  /** For a message that the agent already has: it waits for disk space like the agent's own entries. */
   appendSaid(draft: Extract<EntryDraft, { type: "user" }>, turn: string): void {
     this.said.add(draft.message);
     this.append(draft, turn);
   }
 
-  /** Throws while something waits. */
+  /** Throws while an entry waits. */
   finish(): void {
     if (!this.#flush()) throw Object.assign(new Error("the transcript waits for disk space"), { code: "ENOSPC" });
   }

@@ -8,8 +8,8 @@ function of(updates: Updates, update: object) {
   return updates.entriesOf(update as SessionUpdate);
 }
 
-describe("a tool that tells what it did as a whole each time", () => {
-  test("is told of once: only what is new becomes an entry", () => {
+describe("tool calls that repeat all their output", () => {
+  test("a repeated call becomes one entry, and only new output is recorded", () => {
     const updates = new Updates(() => undefined);
     const call = {
       sessionUpdate: "tool_call",
@@ -27,11 +27,11 @@ describe("a tool that tells what it did as a whole each time", () => {
     expect(more("one\n")).toEqual([{ type: "tool_output", call: "t", title: null, text: "one\n", changes: [] }]);
     expect(more("one\ntwo\n")).toEqual([{ type: "tool_output", call: "t", title: null, text: "two\n", changes: [] }]);
     expect(more("one\ntwo\n")).toEqual([]);
-    // What is not a continuation is all new.
+    // Text that does not continue the earlier text is all new.
     expect(more("other")).toEqual([{ type: "tool_output", call: "t", title: null, text: "other", changes: [] }]);
   });
 
-  test("has each change once, and a better title when it knows one", () => {
+  test("each change is recorded once, and a better title replaces the first", () => {
     const updates = new Updates(() => undefined);
     const diff = { type: "diff", path: "/a", oldText: "x", newText: "y" };
     const update = (title: string, content: object[]) =>
@@ -46,7 +46,7 @@ describe("a tool that tells what it did as a whole each time", () => {
     ]);
   });
 
-  test("is over once: nothing that comes later is its own", () => {
+  test("a call ends once, and later updates of it are ignored", () => {
     const updates = new Updates(() => undefined);
     const done = { sessionUpdate: "tool_call_update", toolCallId: "t", status: "failed", rawOutput: "no such file" };
     expect(of(updates, done)).toEqual([
@@ -58,7 +58,7 @@ describe("a tool that tells what it did as a whole each time", () => {
     expect(updates.leftOpen()).toEqual([]);
   });
 
-  test("that never ends is ended with its turn, and is another in the next", () => {
+  test("a call that never ends is completed with its turn, and is a new call in the next turn", () => {
     const updates = new Updates(() => undefined);
     const call = { sessionUpdate: "tool_call", toolCallId: "t", name: "ls" };
     expect(of(updates, call)).toMatchObject([{ type: "tool_started", title: "ls" }]);
@@ -67,8 +67,8 @@ describe("a tool that tells what it did as a whole each time", () => {
   });
 });
 
-describe("a terminal of ours", () => {
-  test("that a call shows: what it printed before, then what it prints, each once", () => {
+describe("terminals of the keeper", () => {
+  test("a call that shows a terminal gets its earlier output, then its new output, each once", () => {
     const updates = new Updates((terminal) => (terminal === "x" ? "early\n" : undefined));
     expect(updates.printed("x", "early\n")).toEqual([]);
     const shows = { sessionUpdate: "tool_call", toolCallId: "t", content: [{ type: "terminal", terminalId: "x" }] };
@@ -82,7 +82,7 @@ describe("a terminal of ours", () => {
   });
 });
 
-describe("what is said", () => {
+describe("messages and thoughts", () => {
   test.each([
     [{ type: "text", text: "words" }, "words"],
     [{ type: "resource_link", uri: "file:///a" }, "file:///a"],
@@ -90,13 +90,13 @@ describe("what is said", () => {
     [{ type: "resource", resource: { uri: "file:///a", blob: "" } }, "file:///a"],
     [{ type: "image", mimeType: "image/png" }, "[image, image/png]"],
     [{ type: "hologram" }, "[hologram]"],
-  ])("as %j is %s", (content, text) => {
+  ])("content %j becomes the text %s", (content, text) => {
     const updates = new Updates(() => undefined);
     expect(of(updates, { sessionUpdate: "agent_message_chunk", content })).toEqual([{ type: "text", text }]);
     expect(of(updates, { sessionUpdate: "agent_thought_chunk", content })).toEqual([{ type: "thought", text }]);
   });
 
-  test("as nothing is nothing, and neither is what nobody knows", () => {
+  test("empty, invalid and unknown content becomes no entry", () => {
     const updates = new Updates(() => undefined);
     for (const content of [{ type: "text", text: "" }, { type: "text", text: 5 }, null, "words", { type: 7 }]) {
       expect(of(updates, { sessionUpdate: "agent_message_chunk", content })).toEqual([]);
@@ -105,7 +105,7 @@ describe("what is said", () => {
     expect(of(updates, {})).toEqual([]);
   });
 
-  test("as a plan has its steps, also those of an agent that leaves something out", () => {
+  test("a plan keeps its steps, with defaults for missing fields", () => {
     const entries = [{ content: "one", status: "completed", priority: "low" }, { content: "two", status: "abandoned" }, null];
     expect(of(new Updates(() => undefined), { sessionUpdate: "plan", entries })).toEqual([
       {
@@ -118,7 +118,7 @@ describe("what is said", () => {
     ]);
   });
 
-  test("as a notice is a note, about what our own agents say it is", () => {
+  test("a notice becomes a note, with the subject that our own agents give it", () => {
     const updates = new Updates(() => undefined);
     expect(of(updates, { sessionUpdate: "notice", title: "Careful", description: "80 %" })).toEqual([
       { type: "note", about: "notice", text: "Careful: 80 %" },
@@ -129,14 +129,14 @@ describe("what is said", () => {
   });
 });
 
-test("a tool call without an id has one all the same, and ends with its turn", () => {
+test("a tool call without an id gets one, and ends with its turn", () => {
   const updates = new Updates(() => undefined);
   const [started] = of(updates, { sessionUpdate: "tool_call", title: "Run" });
   expect(started).toMatchObject({ type: "tool_started", call: expect.any(String), title: "Run" });
   expect(updates.leftOpen()).toMatchObject([{ type: "tool_completed", ok: false }]);
 });
 
-test("the rest of a call whose end was told with its turn is over; another call is not", () => {
+test("updates of a call completed with its turn are over; those of another call are not", () => {
   const updates = new Updates(() => undefined);
   const call = (toolCallId: string) => ({ sessionUpdate: "tool_call_update", toolCallId, status: "completed" }) as SessionUpdate;
   updates.entriesOf({ sessionUpdate: "tool_call", toolCallId: "t", title: "Run" } as SessionUpdate);

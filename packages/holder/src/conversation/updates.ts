@@ -1,4 +1,4 @@
-/** What an agent tells while it works, as entries. Tools tell what they did as a whole each time: only what is new becomes an entry. */
+/** Converts an agent's updates to entries. Tool calls repeat their whole output in each update: only the new part becomes an entry. */
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import { ABOUT } from "@holdfast/contract/agent-order";
 import type { EntryDraft } from "@holdfast/contract/transcript";
@@ -10,7 +10,7 @@ interface Call {
   text: string;
   changes: Set<string>;
   over: boolean;
-  /** What it is to do, as it was told last. */
+  /** The last reported action of the call. */
   does: Pick<ToldCall, "name" | "kind" | "input" | "changes">;
 }
 
@@ -18,11 +18,11 @@ type Started = Extract<EntryDraft, { type: "tool_started" }>;
 
 export class Updates {
   readonly #calls = new Map<string, Call>();
-  /** Calls that show what a terminal of ours prints, by its id. */
+  /** Calls that show the output of a terminal, by its id. */
   readonly #shown = new Map<string, string>();
-  /** The calls of the turn before. */
+  /** The calls of the previous turn. */
   #overBefore: ReadonlySet<string> = new Set();
-  /** What one has printed so far. */
+  /** The output of a terminal so far. */
   readonly #printed: (terminal: string) => string | undefined;
 
   constructor(printed: (terminal: string) => string | undefined) {
@@ -53,7 +53,7 @@ export class Updates {
     }
   }
 
-  /** Also of what is only asked for: some agents tell of a call first when they ask for leave, or never. */
+  /** Also for a permission request: some agents report a call first when they ask for permission, or never. */
   toolCall(told: unknown): EntryDraft[] {
     const call = readCall(told);
     const drafts: EntryDraft[] = this.#calls.has(call.id) ? [] : [this.#start(call)];
@@ -76,13 +76,13 @@ export class Updates {
     return drafts;
   }
 
-  /** What a call is to do, from all that was told of it: what asks for leave may name no more than its id. */
+  /** The action of a call, from all its updates, because a permission request may contain only its id. */
   callOf(id: string): (Call["does"] & { title: string }) | undefined {
     const call = this.#calls.get(id);
     return call && { ...call.does, title: call.title };
   }
 
-  /** Of calls that were begun and never ended: their turn is over. */
+  /** Completes the calls that never ended, because their turn is over. */
   leftOpen(): EntryDraft[] {
     const open = [...this.#calls].filter(([, { over }]) => !over);
     this.#overBefore = new Set(this.#calls.keys());
@@ -91,7 +91,7 @@ export class Updates {
     return open.map(([call]) => ({ type: "tool_completed", call, ok: false }));
   }
 
-  /** Whether it is the rest of a call whose end was told with that of its turn. */
+  /** Whether the update belongs to a call that was completed with its turn. */
   isOver(update: SessionUpdate): boolean {
     const isCall = update.sessionUpdate === "tool_call" || update.sessionUpdate === "tool_call_update";
     return isCall && this.#overBefore.has(readCall(update).id);
@@ -103,7 +103,7 @@ export class Updates {
     return { type: "tool_started", call: id, ...(name === undefined ? {} : { name }), title: shown, kind, input, files };
   }
 
-  /** What its terminals have printed before it was known that they are its own. */
+  /** The output of the call's terminals from before they were known to be its own. */
   #attach({ id, terminals }: ToldCall): string {
     const fresh = terminals.filter((terminal) => !this.#shown.has(terminal));
     for (const terminal of fresh) this.#shown.set(terminal, id);
@@ -111,7 +111,7 @@ export class Updates {
   }
 }
 
-/** A part that is left out is as it was. */
+/** A missing field keeps its value. */
 function doesNow(before: Call["does"], { name, kind, input, changes }: ToldCall): Call["does"] {
   return {
     name: name ?? before.name,
@@ -152,7 +152,7 @@ function stepOf({ content, status, priority }: Fields) {
   };
 }
 
-/** Our own agents say what it is about, by a word for it. */
+/** Our own agents name the subject with one word. */
 function aboutOf(meta: unknown): string {
   return text(fields(meta)[ABOUT]) ?? "notice";
 }

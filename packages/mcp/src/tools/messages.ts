@@ -18,7 +18,7 @@ export const MESSAGE_TOOLS = [
     input: z.object({
       to: say(
         z.string(),
-        "a session by name or id: your parent, a child, a peer; group:PATH for all other members of a group, coordinator:PATH for its coordinator; or a person: user:NAME, token:NAME, or owner for your session's owner",
+        "A session by name or id: your parent, a child or a peer. To reach all other members of a group: group:PATH. To reach its coordinator: coordinator:PATH. To reach a person: user:NAME, token:NAME, or owner for your session's owner.",
       ),
       text: say(z.string().check(z.minLength(1), z.maxLength(LONGEST_MESSAGE)), "the message"),
       steer: say(z._default(z.boolean(), false), "deliver into a running turn; default: wait for the end of the turn"),

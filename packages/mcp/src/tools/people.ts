@@ -49,7 +49,7 @@ export const PEOPLE_TOOLS = [
   tool({
     name: "answer_approval",
     description:
-      "Answer a permission request or a question of a child: only for sessions that you started and their descendants, one request at a time; with an approver token, for all sessions. show_agent shows the request. Allow only actions that you would take yourself. Leave decisions that need a person to people.",
+      "Answer a permission request or a question of a child, one request at a time. You can answer for sessions that you started and their descendants; with an approver token, for all sessions. Read the request first with show_agent. Allow only actions that you would take yourself. Leave decisions that need a person to people.",
     input: z.object({
       id: say(z.string(), "id of the approval, or name of the child that waits"),
       decision: say(z.enum(DECISIONS), "allow, deny, or answer a question"),

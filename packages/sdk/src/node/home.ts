@@ -15,7 +15,7 @@ export interface Place {
 export function homeAt(home: string | undefined): Place {
   const wanted = home ?? homeIn(process.env);
   if (!isAbsolute(wanted))
-    throw errorOf("home_unusable", `the home is the relative path ${wanted}, which names another home in each directory`, {
+    throw errorOf("home_unusable", `the home is the relative path ${wanted}; an absolute path is needed`, {
       hint: `use ${resolve(wanted)}`,
     });
   const uid = process.getuid?.() ?? 0;

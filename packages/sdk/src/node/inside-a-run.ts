@@ -20,7 +20,7 @@ export function refuseInsideRun(home: string, acting: Acting, look: { above: boo
 }
 
 /** The run of this home that contains this process. `above`: also check the environment of its ancestors. */
-function enclosingRun(home: string, { above }: { above: boolean }): string | undefined {
+export function enclosingRun(home: string, { above }: { above: boolean }): string | undefined {
   const own = process.env.HOLDFAST_RUN;
   if (own && isRunOf(home, own)) return own;
   if (!above || process.platform !== "linux") return undefined;

@@ -1,6 +1,6 @@
 import { checkpointArguments } from "../../checkpoint-arguments.ts";
-import { hasColor } from "../../color.ts";
 import type { Command } from "../../command.ts";
+import { diffText } from "../../diff-text.ts";
 import { writeOut } from "../../write-out.ts";
 
 export const command: Command = {
@@ -19,9 +19,9 @@ export const command: Command = {
   pages: () => true,
   async run({ args, client, flags, json }) {
     const { ref, numbers } = checkpointArguments({ args }, "diff", 2);
-    const query = { from: numbers[0], to: numbers[1], stat: flags.has("stat"), names: flags.has("names"), color: !json && hasColor() };
+    const query = { from: numbers[0], to: numbers[1], stat: flags.has("stat"), names: flags.has("names"), color: false };
     const reply = await client.call("diffCheckpoints", { params: { ref }, query });
-    await writeOut(json ? `${JSON.stringify(reply)}\n` : reply.diff);
+    await writeOut(json ? `${JSON.stringify(reply)}\n` : diffText(reply.diff));
     if (!json && reply.diff === "" && process.stderr.isTTY)
       process.stderr.write(reply.to === null ? `No changes since checkpoint ${reply.from}.\n` : "No changes.\n");
     return 0;

@@ -23,7 +23,7 @@ export const command: Command = {
     const { ref, numbers } = checkpointArguments({ args }, "rewind", 1);
     const [number] = numbers;
     if (number === undefined)
-      throw new HoldfastError("usage", "name the checkpoint's number", { hint: "list the checkpoints: holdfast checkpoint ls" });
+      throw new HoldfastError("usage", "expected the number of a checkpoint", { hint: "list the checkpoints: holdfast checkpoint ls" });
     const body = { number, filesOnly: flags.has("files-only"), force: flags.has("force") };
     const reply = await client.call("rewindWorkspace", { params: { ref }, body });
     if (json) {

@@ -6,7 +6,7 @@ export const command: Command = {
   name: "config check",
   summary: "report every problem in your configuration and the project's",
   usage: "",
-  description: "Each problem with its file, line and key, and how to fix it. Exits with 1 when there is one.",
+  description: "Prints each problem with its file, line, key and fix. Exits with 1 if there is a problem.",
   onlyReads: true,
   flags: {},
   examples: [

@@ -1,11 +1,18 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { ConfigurationProblem } from "@holdfast/contract/configured";
 import { HoldfastError } from "@holdfast/contract/errors";
-import { writeConfiguration } from "@holdfast/platform/configuration-file";
+import {
+  type ConfigurationChange,
+  changeConfiguration,
+  configurationTarget,
+  configurationText,
+} from "@holdfast/platform/configuration-file";
+import { writeNewFile } from "@holdfast/platform/files";
 import type { Command } from "../../command.ts";
 import { configure, problemLines, tellDaemon } from "../../configure.ts";
+import { refuseSession } from "../../refuse-session.ts";
 import { shortPath } from "../../table.ts";
 import { isYes } from "../../trusting.ts";
 
@@ -22,16 +29,18 @@ export const command: Command = {
   ],
   async run(context) {
     const whose = context.flags.has("project") ? "project" : "user";
+    if (whose === "user") refuseSession(context, "change your configuration");
     const file = configure({ do: "paths" }).paths[whose];
-    const before = textOf(file);
+    const project = whose === "project" ? dirname(dirname(file)) : null;
+    configurationTarget(file, project);
+    const before = configurationText(file);
     const copy = join(dirname(file), `.config.edit-${process.pid}.toml`);
     mkdirSync(dirname(file), { recursive: true, mode: whose === "user" ? 0o700 : 0o777 });
-    writeFileSync(copy, before ?? "", { mode: 0o600, flag: "wx" });
+    writeNewFile(copy, before ?? "", 0o600);
     const text = await edited(copy, whose === "project");
-    if (textOf(file) !== before) throw kept(copy, `${file} was changed by somebody else meanwhile`);
-    if (text !== (before ?? "")) writeConfiguration(file, text, whose);
-    rmSync(copy, { force: true });
     const changed = text !== (before ?? "");
+    if (changed && !written(copy, { file, project, before, text })) throw kept(copy, `${file} was changed by somebody else meanwhile`);
+    rmSync(copy, { force: true });
     if (context.json) process.stdout.write(`${JSON.stringify({ file, changed })}\n`);
     else {
       process.stdout.write(changed ? `Saved ${shortPath(file)}.\n` : "No changes.\n");
@@ -45,13 +54,22 @@ export const command: Command = {
 async function edited(copy: string, project: boolean): Promise<string> {
   for (;;) {
     open(copy);
-    const text = textOf(copy) ?? "";
+    const text = configurationText(copy);
+    if (text === null) throw new HoldfastError("usage", "the configuration was not changed: the editor removed its copy");
     const { problems = [] } = configure({ do: "check text", text, project });
     if (problems.length > 0) process.stderr.write(`${problems.map(inCopy(copy)).flatMap(problemLines).join("\n")}\n`);
     if (problems.every(({ level }) => level === "warning")) return text;
     const canAsk = process.stdin.isTTY === true && process.stderr.isTTY === true;
     if (!canAsk || !(await isYes("Edit it again? [y/N] ")))
       throw kept(copy, "the configuration was not changed: the new text has problems");
+  }
+}
+
+function written(copy: string, change: ConfigurationChange): boolean {
+  try {
+    return changeConfiguration(change);
+  } catch (error) {
+    throw kept(copy, (error as Error).message);
   }
 }
 
@@ -62,20 +80,11 @@ function inCopy(copy: string): (problem: ConfigurationProblem) => ConfigurationP
 /** Runs the editor through a shell: like in git, the variable may contain arguments. */
 function open(copy: string): void {
   const editor = process.env.VISUAL || process.env.EDITOR || "vi";
-  const { status, error } = spawnSync("/bin/sh", ["-c", `${editor} "$1"`, "sh", copy], { stdio: "inherit" });
+  const { status, signal, error } = spawnSync("/bin/sh", ["-c", `${editor} "$1"`, "sh", copy], { stdio: "inherit" });
   if (status === 0) return;
-  throw kept(copy, `the editor ${JSON.stringify(editor)} failed${error ? `: ${error.message}` : ` with ${status}`}`);
+  throw kept(copy, `the editor ${JSON.stringify(editor)} failed${error ? `: ${error.message}` : ` with ${signal ?? status}`}`);
 }
 
 function kept(copy: string, what: string): HoldfastError {
   return new HoldfastError("usage", what, { hint: `your text is in ${copy}` });
-}
-
-function textOf(file: string): string | undefined {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
 }

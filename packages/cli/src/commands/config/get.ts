@@ -20,7 +20,8 @@ export const command: Command = {
   ],
   async run(context) {
     const [key, ...more] = context.args;
-    if (key === undefined || more.length > 0) throw new HoldfastError("usage", "name one key", { hint: "usage: holdfast config get KEY" });
+    if (key === undefined || more.length > 0)
+      throw new HoldfastError("usage", "expected one key", { hint: "usage: holdfast config get KEY" });
     const { values = [], known = [] } = configure({ do: "show" });
     const one = values.find((each) => each.key === key);
     if (one) return print(context.json, one);

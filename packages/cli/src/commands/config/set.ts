@@ -2,6 +2,7 @@ import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../../command.ts";
 import { configure, inToml, tellDaemon } from "../../configure.ts";
 import { plain } from "../../plain.ts";
+import { refuseSession } from "../../refuse-session.ts";
 import { shortPath } from "../../table.ts";
 
 export const command: Command = {
@@ -9,7 +10,7 @@ export const command: Command = {
   summary: "change one setting",
   usage: "KEY VALUE [--project]",
   description:
-    'VALUE is TOML, or a text without quotes: 30d, true, 64, ["my-agent", "--fast"]. A value that makes no sense is refused, and nothing is\nwritten. Comments and formatting of the file stay. Lists of tables, such as approvals.rules, are changed with config edit.',
+    'VALUE is TOML, or a text without quotes: 30d, true, 64, ["my-agent", "--fast"]. The command refuses an invalid value and writes nothing. It keeps the comments and formatting of the file. To change a list of tables, such as approvals.rules, run holdfast config edit.',
   arguments: "nothing",
   takesRest: true,
   flags: { project: { summary: "in .holdfast/config.toml of this project, not in your own file" } },
@@ -22,11 +23,12 @@ export const command: Command = {
   async run(context) {
     const [key, value, ...more] = [...context.args, ...context.rest];
     if (key === undefined || value === undefined || more.length > 0) {
-      throw new HoldfastError("usage", "name one key and one value", {
+      throw new HoldfastError("usage", "expected one key and one value", {
         hint: "usage: holdfast config set KEY VALUE; quote a value with spaces",
       });
     }
     const project = context.flags.has("project");
+    if (!project) refuseSession(context, "change your configuration");
     const { written } = configure({ do: "set", key, value, project });
     if (context.json) process.stdout.write(`${JSON.stringify(written)}\n`);
     else if (written?.file) {

@@ -21,7 +21,7 @@ export const command: Command = {
     if (file === undefined || (file === "-" && context.json)) {
       throw new HoldfastError(
         "usage",
-        file === undefined ? "name the file to write" : "--json and - cannot be used together: both write to standard output",
+        file === undefined ? "expected the file to write" : "--json and - cannot be used together: both write to standard output",
         {
           hint: "for example: holdfast context export report.md",
         },

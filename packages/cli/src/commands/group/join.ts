@@ -9,7 +9,7 @@ export const command: Command = {
   summary: "add sessions to a group; creates the group if needed",
   usage: "GROUP SESSION…",
   description:
-    "Adds all sessions, or none if there is no room. The first member is the coordinator. A session can be in several groups. Inside a run, without SESSION, the run's own session joins.",
+    "Adds all sessions, or none if the group would exceed its limit. The first member is the coordinator. A session can be in several groups. Inside a run, without SESSION, the run's own session joins.",
   arguments: "group-sessions",
   flags: {},
   examples: [

@@ -18,7 +18,7 @@ export const command: Command = {
   async run(context) {
     const [group, ...more] = context.args;
     if (group === undefined || more.length > 0)
-      throw new HoldfastError("usage", "name one group", { hint: "usage: holdfast group log GROUP" });
+      throw new HoldfastError("usage", "expected one group", { hint: "usage: holdfast group log GROUP" });
     const limit = wholeNumber(context.flags, "limit");
     if (limit === 0) throw new HoldfastError("usage", "--limit takes a whole number from 1");
     const { messages } = await context.client.call("groupLog", {

@@ -24,7 +24,8 @@ export const command: Command = {
     const [agent = "", ...more] = args;
     const place = Object.hasOwn(PLACES, agent) ? PLACES[agent] : undefined;
     if (!place || more.length > 0) {
-      const what = agent === "" ? "name an agent" : more.length > 0 ? "name one agent" : `the MCP configuration of ${agent} is unknown`;
+      const what =
+        agent === "" ? "expected an agent" : more.length > 0 ? "expected one agent" : `the MCP configuration of ${agent} is unknown`;
       const hint = "any other MCP agent can start it with: holdfast mcp";
       throw new HoldfastError("usage", what, { hint, candidates: Object.keys(PLACES) });
     }

@@ -26,6 +26,9 @@ function persona(more: Partial<Persona>): Persona {
     agent: null,
     model: null,
     tools: null,
+    disallowedTools: [],
+    toolsEnforcedIn: [],
+    permissionMode: null,
     instructions: "",
     source: "project",
     file: "/home/me/p/r.md",
@@ -44,7 +47,7 @@ async function run(command: Command, reply: unknown, { args = [], json = false }
   return { code, asked };
 }
 
-test("personas are a table; those that are not used and what is wrong with files stand below it", async () => {
+test("personas are a table, with unused personas and problems listed below it", async () => {
   const problem: PersonaProblem = { file: "/home/me/p/b.md", line: 2, what: "name is missing", expected: "name: x", usable: false };
   const { asked } = await run(ls, {
     personas: [
@@ -52,7 +55,7 @@ test("personas are a table; those that are not used and what is wrong with files
       persona({ source: "user", file: "/home/me/u.md", shadowedBy: "/home/me/p/r.md" }),
       persona({ name: "w\u001b[2Jriter", source: "claude_user" }),
     ],
-    problems: [problem, { ...problem, file: "/home/me/p/r.md", line: 4, what: "modle means nothing", usable: true }],
+    problems: [problem, { ...problem, file: "/home/me/p/r.md", line: 4, what: "modle is not a field of a persona", usable: true }],
   });
   expect(asked).toEqual([["listPersonas", { query: { cwd: process.cwd(), home: "/home/me" } }]]);
   expect(out.split("\n").map((line) => line.trimEnd())).toEqual([
@@ -65,12 +68,12 @@ test("personas are a table; those that are not used and what is wrong with files
     "",
     "Wrong:",
     "  ~/p/b.md:2 name is missing; expected name: x",
-    "  ~/p/r.md:4 modle means nothing; expected name: x (still used)",
+    "  ~/p/r.md:4 modle is not a field of a persona; expected name: x (still used)",
     "",
   ]);
 });
 
-test("without any it is said how to write one, and a script gets what the daemon says", async () => {
+test("an empty list shows how to write a persona, and --json prints the daemon's reply", async () => {
   await run(ls, { personas: [], problems: [] });
   expect(out).toMatch(/^No personas\. Create \.holdfast\/personas\/reviewer\.md/);
   out = "";
@@ -78,20 +81,31 @@ test("without any it is said how to write one, and a script gets what the daemon
   expect(JSON.parse(out)).toEqual({ personas: [], problems: [] });
 });
 
-test("one is shown with what it is told", async () => {
+test("personas show prints the fields and the instructions", async () => {
   const { asked } = await run(show, persona({ tools: ["Read"], instructions: "You\treview.\n\nBe kind." }), { args: ["reviewer"] });
   expect(asked).toMatchObject([["getPersona", { params: { name: "reviewer" } }]]);
   expect(out).toBe(
-    "reviewer\nreads\nwhat others wrote\n\nagent  any\nmodel  the agent's default\ntools  Read\nfile   ~/p/r.md\n\nYou    review.\n\nBe kind.\n",
+    "reviewer\nreads\nwhat others wrote\n\nagent  any\nmodel  the agent's default\ntools  Read\n       some agents enforce this; holdfast spawn prints a note for the others\nfile   ~/p/r.md\n\nYou    review.\n\nBe kind.\n",
   );
   out = "";
   await run(show, persona({ agent: "demo", model: "big", tools: [] }), { args: ["reviewer"] });
-  expect(out).toContain("agent  demo\nmodel  big\ntools  none\n");
+  expect(out).toContain("agent  demo\nmodel  big\ntools  none\n       demo does not enforce this; approvals decide what it may do\n");
+  out = "";
+  const claude = { agent: "claude", disallowedTools: ["Bash", "Write"], permissionMode: "plan" };
+  await run(show, persona({ ...claude, toolsEnforcedIn: ["terminal", "conversation"] }), { args: ["reviewer"] });
+  expect(out).toContain("mode   plan\ntools  all except Bash, Write\n       claude enforces this\n");
+  out = "";
+  await run(show, persona({ ...claude, toolsEnforcedIn: ["conversation"] }), { args: ["reviewer"] });
+  expect(out).toContain("       claude enforces this only in a conversation\n");
+  out = "";
+  const tools = ["Bash(git log:*)"];
+  await run(show, persona({ ...claude, tools, toolsEnforcedIn: ["terminal", "conversation"] }), { args: ["reviewer"] });
+  expect(out).toContain("       claude enforces this, except the text in parentheses\n");
   out = "";
   await run(show, persona({}), { args: ["reviewer"], json: true });
   expect(JSON.parse(out)).toMatchObject({ name: "reviewer" });
 });
 
-test("one name is needed", async () => {
+test("exactly one name is required", async () => {
   for (const args of [[], ["a", "b"]]) await expect(run(show, null, { args })).rejects.toMatchObject({ code: "usage" });
 });

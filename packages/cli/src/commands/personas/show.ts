@@ -19,7 +19,9 @@ export const command: Command = {
   async run(context) {
     const [name, ...more] = context.args;
     if (name === undefined || more.length > 0)
-      throw new HoldfastError("usage", "name one persona", { hint: "usage: holdfast personas show NAME; holdfast personas lists them" });
+      throw new HoldfastError("usage", "expected one persona", {
+        hint: "usage: holdfast personas show NAME; list personas: holdfast personas",
+      });
     const { HOME: home } = process.env;
     const query = { cwd: process.cwd(), ...(home ? { home } : {}) };
     const persona = await context.client.call("getPersona", { params: { name }, query });
@@ -28,14 +30,34 @@ export const command: Command = {
   },
 };
 
-function render({ name, description, agent, model, tools, instructions, file }: Persona): string {
+/** A daemon of an older version does not send the newer fields. */
+type Newer = "disallowedTools" | "toolsEnforcedIn" | "permissionMode";
+type Sent = Omit<Persona, Newer> & Partial<Pick<Persona, Newer>>;
+
+function render(persona: Sent): string {
+  const { name, description, agent, model, permissionMode = null, instructions, file } = persona;
   const facts = [
     ["agent", agent ?? "any"],
     ["model", model ?? "the agent's default"],
-    ["tools", tools === null ? "all" : tools.join(", ") || "none"],
+    ...(permissionMode === null ? [] : [["mode", permissionMode]]),
+    ...toolFacts(persona),
     ["file", shortPath(file)],
   ].map(([key = "", value = ""]) => `${color("dim", key.padEnd(6))} ${plain(value)}`);
   const text = instructions.split("\n").map((line) => plain(line.replaceAll("\t", "    ")));
   const about = description.split("\n").map((line) => plain(line));
   return `${[color("bold", plain(name)), ...about, "", ...facts, ...(instructions === "" ? [] : ["", ...text])].join("\n")}\n`;
+}
+
+function toolFacts({ tools, disallowedTools = [], agent, toolsEnforcedIn }: Sent): string[][] {
+  const denied = disallowedTools.length === 0 ? "" : ` except ${disallowedTools.join(", ")}`;
+  const partly = toolsEnforcedIn?.length && tools?.some((name) => name.includes("(")) ? ", except the text in parentheses" : "";
+  const facts = [["tools", `${tools === null ? "all" : tools.join(", ") || "none"}${denied}`]];
+  if (toolsEnforcedIn === undefined || (tools === null && denied === "")) return facts;
+  return [...facts, ["", `${enforcement(agent, toolsEnforcedIn)}${partly}`]];
+}
+
+function enforcement(agent: string | null, [where, ...more]: Persona["toolsEnforcedIn"]): string {
+  if (agent === null) return "some agents enforce this; holdfast spawn prints a note for the others";
+  if (where === undefined) return `${agent} does not enforce this; approvals decide what it may do`;
+  return more.length > 0 ? `${agent} enforces this` : `${agent} enforces this only in a ${where}`;
 }

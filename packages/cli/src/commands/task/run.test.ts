@@ -34,7 +34,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** The exit code, or what was thrown. */
+/** The exit code, or the thrown error. */
 async function run(text: string, ...words: string[]): Promise<number | HoldfastError | undefined> {
   if (text !== "") writeFileSync(file, text);
   const values = new Map(words.map((word): [string, string | undefined] => [word.split("=")[0] ?? "", word.split("=")[1]]));
@@ -53,10 +53,10 @@ function onTerminal(): void {
   vi.spyOn(process, "stdout", "get").mockReturnValue(stdout);
 }
 
-test("a file is done, a line for each change, and the next time there is nothing to do", async () => {
+test("each change of an item is one line, and a finished file has nothing left to do", async () => {
   expect(await run("- [ ] 1. a\n- [x] 2. b\n", "agent=demo")).toBe(0);
   expect(out.replace(/in \d+s/, "in time")).toBe(
-    "1 begun: a (demo, session tasks-1)\n1 done in time\n1 of 2 items done (1 done before).\n",
+    "1 started: a (demo, session tasks-1)\n1 done in time\n1 of 2 items done (1 done before).\n",
   );
   expect(readFileSync(file, "utf8")).toBe("- [x] 1. a\n- [x] 2. b\n");
   out = "";
@@ -64,7 +64,7 @@ test("a file is done, a line for each change, and the next time there is nothing
   expect(out).toBe(`Nothing is left to do in ${file}.\n`);
 });
 
-test("on a terminal there are bars, drawn again as they grow", async () => {
+test("progress bars on a terminal are redrawn as they grow", async () => {
   onTerminal();
   await run("- [ ] 1. a\n- [x] 2. b\n- [x] 3. c\n", "agent=demo");
   expect(out).toContain("tasks.md █████████████░░░░░░░ 2 of 3 done");
@@ -73,16 +73,16 @@ test("on a terminal there are bars, drawn again as they grow", async () => {
   expect(out).toContain("1 of 3 items done (2 done before).");
 });
 
-test("what was not done is an error with the line of each", async () => {
+test("items that were not done are an error with the line of each", async () => {
   daemon.answer = (message) => Object.assign(message, { state: "failed", why: "no key", endedAt: "now" });
   const error = await run("- [ ] 1. a\n- [ ] 2. b <!-- after: 1 -->\n", "agent=demo");
   expect(error).toMatchObject({
     code: "task_failed",
-    message: `${file}:1: 1 was not done: no key\n${file}:2: 2 was not done: it waits for 1, which is not done`,
+    message: `${file}:1: 1 was not done: no key\n${file}:2: 2 was not done: it depends on 1, which is not done`,
   });
 });
 
-test("for a script there is one report", async () => {
+test("--json prints one report", async () => {
   expect(await run("- [ ] 1. a\n  Turn 1: x\n  Turn 2: y\n- [x] 2. b\n", "agent=demo", "json")).toBe(0);
   expect(JSON.parse(out)).toEqual({
     file,
@@ -118,7 +118,7 @@ test("for a script there is one report", async () => {
 test.each([
   ["1 (session tasks-1) keeps running", "1"],
   ["1 (session tasks-1), 2 (session tasks-2) keep running", "2"],
-])("Ctrl+C tells that %s", async (told, parallel) => {
+])("Ctrl+C reports that %s", async (told, parallel) => {
   daemon.answer = () => {
     if (daemon.messages.length === Number(parallel)) process.emit("SIGINT", "SIGINT");
   };
@@ -127,7 +127,7 @@ test.each([
   expect(readFileSync(file, "utf8")).toBe("- [ ] a\n- [ ] b\n");
 });
 
-test("the daemon's end says what goes on without it, and how to carry on", async () => {
+test("the end of the daemon reports which sessions keep running and how to continue", async () => {
   daemon.fails.set("getMessage", new HoldfastError("daemon_ended", "the daemon has been ended", { hint: "holdfast up starts it again" }));
   expect(await run("- [ ] a\n", "agent=demo")).toMatchObject({
     code: "daemon_ended",
@@ -138,7 +138,7 @@ test("the daemon's end says what goes on without it, and how to carry on", async
   expect(daemon.tasks).toMatchObject([{ outcome: null }]);
 });
 
-test("Ctrl+C before anything runs says that nothing does", async () => {
+test("Ctrl+C before an item has started reports that nothing is running", async () => {
   daemon.fails.set("spawn", new HoldfastError("host_failed", "no"));
   const { call } = daemon.client;
   vi.spyOn(daemon, "client", "get").mockReturnValue({
@@ -151,7 +151,7 @@ test("Ctrl+C before anything runs says that nothing does", async () => {
   expect(err).toContain("nothing is running; run the command again");
 });
 
-test("a plan is told to people and to scripts, and nothing is started", async () => {
+test("a dry run shows the plan as text and as JSON, and starts nothing", async () => {
   daemon.personas = [{ name: "reviewer", agent: "demo", shadowedBy: null }];
   const text = "- [ ] 1. a <!-- after: 2 -->\n- [ ] 2. b <!-- agent: reviewer --> <!-- turns: 2 -->\n";
   await run(text, "agent=demo", "dry-run");
@@ -168,9 +168,9 @@ test("a plan is told to people and to scripts, and nothing is started", async ()
   expect(daemon.sessions).toEqual([]);
 });
 
-test("what makes no sense is refused", async () => {
+test("invalid arguments are refused", async () => {
   expect(await run("- [ ] a\n", "agent=demo", "parallel=many")).toMatchObject({ code: "usage" });
-  expect(await run("- [ ] a\n")).toMatchObject({ code: "task_file_invalid", message: expect.stringContaining("nobody is to do it") });
+  expect(await run("- [ ] a\n")).toMatchObject({ code: "task_file_invalid", message: expect.stringContaining("the item has no agent") });
   const none = { args: [], rest: [], flags: {}, json: false, client: daemon.client } as never;
   await expect(command.run(none)).rejects.toMatchObject({ code: "usage" });
 });

@@ -3,6 +3,7 @@ import { basename } from "node:path";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command, Context } from "../../command.ts";
 import { plain } from "../../plain.ts";
+import { printNotes } from "../../start-session.ts";
 import { checkHands, findHands, type Hands, handsFor } from "../../task/hands.ts";
 import { parseTaskFile, type TaskItem } from "../../task/parse.ts";
 import { drawn, LiveBlock, lineOf, Standings } from "../../task/progress.ts";
@@ -44,7 +45,7 @@ export const command: Command = {
   async run(context) {
     const [name, ...more] = context.args;
     if (name === undefined || more.length > 0)
-      throw new HoldfastError("usage", "name one task file", { hint: "for example: holdfast task run TASKS.md --agent claude" });
+      throw new HoldfastError("usage", "expected one task file", { hint: "for example: holdfast task run TASKS.md --agent claude" });
     const { flags, client } = context;
     const items = parseTaskFile(name, readTaskFile(name));
     const cwd = process.cwd();
@@ -52,10 +53,17 @@ export const command: Command = {
     const left = items.filter(({ done }) => !done);
     checkHands(name, left, hands);
     if (flags.has("dry-run")) return plan(context, { items, hands });
-    const where = { file: realpathSync(name), cwd, worktree: flags.has("worktree"), hands };
+    const notes = new Set<string>();
+    const onNote = (note: string) => void notes.add(note);
+    const where = { file: realpathSync(name), cwd, worktree: flags.has("worktree"), hands, onNote };
     if (where.worktree) await trustFirst(context, cwd);
     const turns = await SessionTurns.open(client, where, items);
-    return carryOut(context, { name, items, turns, parallel: parallelOf(flags.text("parallel")) });
+    try {
+      return await carryOut(context, { name, items, turns, parallel: parallelOf(flags.text("parallel")) });
+    } finally {
+      // Not earlier: they would break the live display.
+      if (!context.json) printNotes(notes);
+    }
   },
 };
 

@@ -17,7 +17,7 @@ export const command: Command = {
   ],
   async run(context) {
     const [directory = ".", ...more] = context.args;
-    if (more.length > 0) throw new HoldfastError("usage", "name one directory", { hint: "for example: holdfast trust add ~/code/app" });
+    if (more.length > 0) throw new HoldfastError("usage", "expected one directory", { hint: "for example: holdfast trust add ~/code/app" });
     const cwd = resolve(directory);
     const { actions, trusted } = await context.client.call("inspectProject", { query: { cwd } });
     if (actions === null)

@@ -17,7 +17,7 @@ export const command: Command = {
   async run(context) {
     const [ref, ...more] = context.args;
     if (ref === undefined || more.length > 0)
-      throw new HoldfastError("usage", "name one directory or hash", { hint: "list them: holdfast trust ls" });
+      throw new HoldfastError("usage", "expected one directory or hash", { hint: "list them: holdfast trust ls" });
     const isHash = /^[0-9a-f]{6,64}$/.test(ref);
     const { revoked } = await context.client.call("revokeTrust", { body: { ref: isHash ? ref : resolve(ref) } });
     const lines = revoked.map(({ directory, hash }) => `${plain(directory)}  ${hash.slice(0, 12)} is no longer trusted.`);

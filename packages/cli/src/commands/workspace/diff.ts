@@ -1,5 +1,5 @@
-import { hasColor } from "../../color.ts";
 import type { Command } from "../../command.ts";
+import { diffText } from "../../diff-text.ts";
 import { workspaceRef } from "../../workspace-ref.ts";
 import { writeOut } from "../../write-out.ts";
 
@@ -16,9 +16,9 @@ export const command: Command = {
   pages: () => true,
   async run(context) {
     const { flags, json } = context;
-    const query = { stat: flags.has("stat"), names: flags.has("names"), color: !json && hasColor() };
+    const query = { stat: flags.has("stat"), names: flags.has("names"), color: false };
     const reply = await context.client.call("diffWorkspace", { params: { ref: workspaceRef(context, "diff") }, query });
-    await writeOut(json ? `${JSON.stringify(reply)}\n` : reply.diff);
+    await writeOut(json ? `${JSON.stringify(reply)}\n` : diffText(reply.diff));
     if (!json && reply.diff === "" && process.stderr.isTTY) process.stderr.write("No changes.\n");
     return 0;
   },

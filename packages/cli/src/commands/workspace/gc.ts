@@ -8,10 +8,10 @@ import { callerEnvironment } from "../../start-session.ts";
 
 export const command: Command = {
   name: "workspace gc",
-  summary: "list merged and orphaned workspaces and old backups; remove them with --yes",
+  summary: "remove merged and orphaned workspaces and old backups; lists them unless --yes",
   usage: "[--yes] [--older-than TIME]",
   description:
-    "Lists what would be removed and why. It removes only with --yes. Uncommitted or unmerged work and workspaces with a session are never removed. A removed workspace can be recovered, as after rm.",
+    "Without --yes, lists what would be removed and why. Uncommitted or unmerged work and workspaces with a session are never removed. A removed workspace can be recovered, as after rm.",
   arguments: "nothing",
   flags: {
     yes: { summary: "remove them", short: "y" },

@@ -19,7 +19,7 @@ export const command: Command = {
   async run(context) {
     const [ref, ...more] = context.args;
     if (ref === undefined || more.length > 0)
-      throw new HoldfastError("usage", "name one workspace to recover", {
+      throw new HoldfastError("usage", "expected one workspace to recover", {
         hint: "list removed workspaces: holdfast workspace ls --all",
       });
     const body = { env: callerEnvironment(), name: context.flags.text("name") };

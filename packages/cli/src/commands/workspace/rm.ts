@@ -24,7 +24,7 @@ export const command: Command = {
   ],
   async run(context) {
     const { args, client, flags, json } = context;
-    if (args.length === 0) throw new HoldfastError("usage", "name a workspace to remove", { hint: "list them: holdfast workspace ls" });
+    if (args.length === 0) throw new HoldfastError("usage", "expected a workspace to remove", { hint: "list them: holdfast workspace ls" });
     const body = { env: callerEnvironment(), force: flags.has("force"), dryRun: flags.has("dry-run") };
     const outcomes: RemoveOutcome[] = [];
     let code = 0;

@@ -60,7 +60,7 @@ test.each<[Edit, string, string]>([
   expect(before === "" ? buffer.text : shown(buffer)).toBe(after);
 });
 
-test("what is killed in one go is yanked in one go, and what was killed before can be had in its place", () => {
+test("one yank inserts everything that consecutive kills removed, and yankBefore replaces it with an earlier kill", () => {
   const buffer = at("one two three|");
   buffer.killWordLeft();
   buffer.killWordLeft();
@@ -75,7 +75,7 @@ test("what is killed in one go is yanked in one go, and what was killed before c
   expect(shown(buffer)).toBe("one| ");
 });
 
-test("killing forwards adds at the end; only so much is kept", () => {
+test("consecutive forward kills are joined in order, and only the newest kills are kept", () => {
   const buffer = at("|one two");
   buffer.killWordRight();
   buffer.killWordRight();
@@ -90,7 +90,7 @@ test("killing forwards adds at the end; only so much is kept", () => {
   expect(buffer.text).toBe("x29");
 });
 
-test("a word that was typed is undone at once, then what was before it", () => {
+test("undo removes a typed word at a time", () => {
   const buffer = new EditBuffer();
   for (const letter of "one two") buffer.insert(letter);
   buffer.undo();
@@ -102,14 +102,14 @@ test("a word that was typed is undone at once, then what was before it", () => {
   expect(buffer.text).toBe("99");
 });
 
-test("what was taken cannot be undone", () => {
+test("submitted text cannot be undone", () => {
   const buffer = at("said|");
   expect(buffer.take()).toBe("said");
   buffer.undo();
   expect(buffer.isEmpty).toBe(true);
 });
 
-test("whatever is pressed, the cursor stays in the text", () => {
+test("the cursor stays inside the text after any edits", () => {
   const edits =
     "left right wordLeft wordRight lineStart lineEnd up down backspace delete killToEnd killToStart killWordLeft killWordRight yank yankBefore transpose undo".split(
       " ",

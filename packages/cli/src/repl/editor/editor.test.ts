@@ -27,7 +27,7 @@ function open(options: { said?: string[]; words?: string[] | Error } = {}) {
   return { editor, type, history, changes: () => changes };
 }
 
-/** As it is seen, with the cursor. */
+/** The visible editor with its cursor. */
 function seen(editor: Editor, width = 40, rows = 10): string {
   const { rows: lines, cursor, menu } = editor.view(width, rows);
   const marked = lines.map((line, i) => (i === cursor.row ? `${line.slice(0, cursor.column)}|${line.slice(cursor.column)}` : line));
@@ -56,7 +56,7 @@ describe("keys as terminals send them", () => {
     ["a paste of several lines", "\x1b[200~a\r\nb\tc\rd\x1b[201~", "› a\n  b    c\n  d|"],
     ["a paste with sequences in it", "\x1b[200~a\x1b[31mb\x07\x1b[201~", "› a[31mb|"],
     ["Ctrl+D in a text", "ab\x01\x04", "› |b"],
-    ["what means nothing", "a\x1b[5~\x1bq", "› a|"],
+    ["keys without a meaning", "a\x1b[5~\x1bq", "› a|"],
     ["up and down in several lines", "ab\ncd\x1b[Ax\x1b[By", "› abx\n  cdy|"],
   ])("%s", (_, typed, expected) => {
     const { editor, type } = open();
@@ -71,13 +71,13 @@ describe("keys as terminals send them", () => {
     ["\x0f", "unfold"],
     ["\x1a", "suspend"],
     ["\x0c", "redraw"],
-  ] as const)("%j is told to whoever owns it: %s", (typed, effect) => {
+  ] as const)("%j is reported to the caller: %s", (typed, effect) => {
     const { type } = open();
     expect(type(typed)).toEqual([effect]);
   });
 });
 
-test("what was taken is in the history, and what is being typed is not lost by going back", () => {
+test("submitted text is in the history, and the draft survives going back", () => {
   const { editor, type } = open({ said: ["first"] });
   type("second");
   expect(editor.take()).toBe("second");
@@ -89,7 +89,7 @@ test("what was taken is in the history, and what is being typed is not lost by g
   expect(seen(editor)).toBe("› dra|");
 });
 
-test("Ctrl+R finds what was said, further back each time", () => {
+test("Ctrl+R finds earlier messages, further back each time", () => {
   const { editor, type } = open({ said: ["fix login", "add tests", "fix logout"] });
   type("\x12");
   expect(seen(editor)).toBe("(search: |) ");
@@ -110,7 +110,7 @@ test("Ctrl+R finds what was said, further back each time", () => {
   expect(editor.text).toBe("fix login");
 });
 
-test("Escape and Ctrl+C bring back what was there before the search", async () => {
+test("Ctrl+C in a search restores the draft", async () => {
   const { editor, type } = open({ said: ["one"] });
   type("dr\x12one");
   expect(editor.isEmpty).toBe(false);
@@ -121,7 +121,7 @@ test("Escape and Ctrl+C bring back what was there before the search", async () =
 describe("Tab", () => {
   const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-  test("puts in the one word that is meant, with a blank; behind a directory none", async () => {
+  test("completes the only match and adds a space, except after a directory", async () => {
     const { editor, type, changes } = open({ words: ["/help", "src/"] });
     type("/h\t");
     await settled();
@@ -132,7 +132,7 @@ describe("Tab", () => {
     expect(changes()).toBe(2);
   });
 
-  test("of several puts in what they share and shows them; again, each in turn", async () => {
+  test("completes the common beginning of several matches and lists them; pressed again, it selects each in turn", async () => {
     const { editor, type } = open({ words: ["/model", "/mode", "/more"] });
     type("/m\t");
     await settled();
@@ -145,7 +145,7 @@ describe("Tab", () => {
     expect(seen(editor)).toBe("› /modelx|");
   });
 
-  test("shows so many as there is room for", async () => {
+  test("shows as many matches as fit", async () => {
     const words = Array.from({ length: 50 }, (_, i) => `word${i}`);
     const { editor, type } = open({ words });
     type("w\t");
@@ -157,7 +157,7 @@ describe("Tab", () => {
     expect(seen(editor)).toBe("› word49|");
   });
 
-  test("does nothing where nothing is meant, nothing can be found, or more was typed meanwhile", async () => {
+  test("does nothing if nothing matches, completion fails, or more was typed meanwhile", async () => {
     for (const words of [[], new Error("no daemon"), ["xyz"]]) {
       const { editor, type } = open({ words });
       type("x\t");
@@ -168,14 +168,14 @@ describe("Tab", () => {
   });
 });
 
-test("a long line is broken, and the cursor is where it is", () => {
+test("a long line wraps, and the cursor is in the right place", () => {
   const { editor, type } = open();
   type("abcdefghij漢");
   expect(seen(editor, 13)).toBe("› abcdefghij\n  漢|".replace("漢|", "漢|"));
   expect(editor.view(13, 10).cursor).toEqual({ row: 1, column: 4 });
 });
 
-test("of many lines those around the cursor are shown", () => {
+test("only the lines around the cursor are shown", () => {
   const { editor, type } = open();
   type(`\x1b[200~${Array.from({ length: 50 }, (_, i) => `line ${i}`).join("\n")}\x1b[201~`);
   expect(editor.view(40, 5).rows).toEqual(["  line 45", "  line 46", "  line 47", "  line 48", "  line 49"]);

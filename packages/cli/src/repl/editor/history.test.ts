@@ -14,7 +14,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(directory, { recursive: true }));
 
-test("what was said is there the next time, for its owner alone", () => {
+test("the history is stored for the next chat, readable only by its owner", () => {
   const history = new History(file);
   history.add("one");
   history.add("two\nlines");
@@ -22,20 +22,20 @@ test("what was said is there the next time, for its owner alone", () => {
   expect(new History(file).texts).toEqual(["one", "two\nlines"]);
 });
 
-test("two chats at once keep what both say", () => {
+test("two concurrent chats keep the messages of both", () => {
   const [a, b] = [new History(file), new History(file)];
   a.add("of a");
   b.add("of b");
   expect(new History(file).texts).toEqual(["of a", "of b"]);
 });
 
-test("nothing, the same again, what begins with a blank, and very long texts are not kept", () => {
+test("empty, repeated and very long texts, and texts that begin with a space, are not stored", () => {
   const history = new History(file);
   for (const text of ["one", "one", "  ", "", " secret", "x".repeat(30_000)]) history.add(text);
   expect(new History(file).texts).toEqual(["one"]);
 });
 
-test("going back and forth ends at what was being typed", () => {
+test("going back and forth returns to the draft", () => {
   const history = new History(undefined);
   history.add("one");
   history.add("two");
@@ -47,7 +47,7 @@ test("going back and forth ends at what was being typed", () => {
   expect(history.newer()).toBeUndefined();
 });
 
-test("a file that has grown is cut, and lines that make no sense are passed over", () => {
+test("a long file is shortened, and invalid lines are ignored", () => {
   writeFileSync(file, `broken\n5\n${Array.from({ length: MOST_KEPT * 2 + 1 }, (_, i) => `${JSON.stringify(`t${i}`)}\n`).join("")}`);
   const history = new History(file);
   expect(history.texts.length).toBe(MOST_KEPT);
@@ -55,13 +55,13 @@ test("a file that has grown is cut, and lines that make no sense are passed over
   expect(history.texts.at(-1)).toBe(`t${MOST_KEPT * 2}`);
 });
 
-test("a place that cannot be written to is no reason not to talk", () => {
+test("an unwritable file is not an error", () => {
   const history = new History(path.join(directory, "not", "there"));
   history.add("one");
   expect(history.texts).toEqual(["one"]);
 });
 
-test("the newest with the words is found first, then those before it", () => {
+test("a search finds the newest match first, then earlier ones", () => {
   const history = new History(undefined);
   for (const text of ["fix login", "add tests", "fix logout"]) history.add(text);
   expect(history.search("fix", 3)).toBe(2);

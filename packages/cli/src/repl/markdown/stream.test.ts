@@ -4,7 +4,7 @@ import { widthOf } from "../../table.ts";
 import { painter } from "../paint.ts";
 import { MarkdownStream } from "./stream.ts";
 
-/** All of it, said in pieces of this size. */
+/** The rendered text, received in pieces of this size. */
 function render(text: string, { width = 40, size = 1000, painted = true } = {}): string[] {
   const stream = new MarkdownStream({ width: () => width, paint: painter(painted), painted });
   const lines: string[] = [];
@@ -15,13 +15,13 @@ function render(text: string, { width = 40, size = 1000, painted = true } = {}):
   return [...lines, ...stream.end()];
 }
 
-/** Without styles. */
+/** The lines without styles. */
 function bare(lines: readonly string[]): string[] {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: our own styles
   return lines.map((line) => line.replace(/\x1b\[[\d;]*m/g, ""));
 }
 
-describe("what a terminal shows of markdown", () => {
+describe("markdown on a terminal", () => {
   test.each([
     ["# Title", ["\x1b[1;4mTitle\x1b[0m"]],
     ["## Part ##", ["\x1b[1mPart\x1b[0m"]],
@@ -54,14 +54,14 @@ describe("what a terminal shows of markdown", () => {
     for (const size of [1000, 1, 3]) expect(render(text, { size }), `in pieces of ${size}`).toEqual(lines);
   });
 
-  test("a table is aligned, its cells are text too", () => {
+  test("a table is aligned, and its cells are formatted", () => {
     const text = "| name | n |\n|---|--:|\n| **a** | 10 |\n| `b|c` \\| d | 2 |\nafter";
     for (const size of [1000, 1]) {
       expect(bare(render(text, { size }))).toEqual(["name    │  n", "────────┼───", "a       │ 10", "b|c | d │  2", "after"]);
     }
   });
 
-  test("a table that is wider than the terminal is told row by row, with nothing left out", () => {
+  test("a table wider than the terminal is shown row by row, without omissions", () => {
     const text = "| name | about |\n|---|---|\n| first | some words that take more than one row |\n| second | x |";
     expect(bare(render(text, { width: 20 }))).toEqual([
       "name: first",
@@ -74,7 +74,7 @@ describe("what a terminal shows of markdown", () => {
     ]);
   });
 
-  test("a table is seen while it comes", () => {
+  test("a table is visible while it arrives", () => {
     const stream = new MarkdownStream({ width: () => 40, paint: painter(false), painted: true });
     expect(stream.push("| a | b |\n")).toEqual([]);
     expect(stream.tail()).toEqual(["| a | b |"]);
@@ -84,19 +84,19 @@ describe("what a terminal shows of markdown", () => {
     expect(stream.tail()).toEqual(["a │ b", "──┼──", "1 │ 2"]);
   });
 
-  test("a table without end is given out in parts", () => {
+  test("a table without an end is printed in parts", () => {
     const stream = new MarkdownStream({ width: () => 40, paint: painter(false), painted: true });
     const lines = stream.push(`| a |\n|---|\n${"| x |\n".repeat(600)}`);
     expect(lines.length).toBeGreaterThan(400);
   });
 });
 
-test("without styles what was written stands there as it was", () => {
+test("without styles the markdown is printed as written", () => {
   const text = "# Title\n**bold** `code`\n- item\n```\ncode\n```\n> quote";
   expect(render(text, { painted: false })).toEqual(["# Title", "**bold** `code`", "- item", "```", "  code", "```", "> quote"]);
 });
 
-test("the words of an item or a quote stay under one another", () => {
+test("wrapped lines of an item or a quote are aligned", () => {
   expect(bare(render("- one two three four\n> one two three four", { width: 12 }))).toEqual([
     "• one two",
     "  three four",
@@ -105,7 +105,7 @@ test("the words of an item or a quote stay under one another", () => {
   ]);
 });
 
-test("a line of code is not broken: it can be copied", () => {
+test("a line of code is not wrapped, so that it can be copied", () => {
   const long = "x".repeat(100);
   expect(bare(render(`\`\`\`\n${long}\n\`\`\``, { width: 20 }))).toEqual([`  ${long}`]);
   const stream = new MarkdownStream({ width: () => 20, paint: painter(false), painted: true });
@@ -114,7 +114,7 @@ test("a line of code is not broken: it can be copied", () => {
   expect(stream.tail().join("").replaceAll(" ", "")).toBe(long);
 });
 
-test("a line of a megabyte that comes letter by letter costs no more than its letters", () => {
+test("a very long line that arrives in small pieces is processed in linear time", () => {
   const stream = new MarkdownStream({ width: () => 80, paint: painter(false), painted: true });
   stream.push("```\n");
   for (let i = 0; i < 200_000; i++) stream.push("12345");
@@ -122,11 +122,11 @@ test("a line of a megabyte that comes letter by letter costs no more than its le
   expect(stream.push("\n")[0]?.length).toBe(1_000_002);
 });
 
-test("code that is indented with its fence is not indented twice", () => {
+test("code indented with its fence is not indented twice", () => {
   expect(bare(render("- a\n  ```\n  b\n    c\n  ```"))).toEqual(["• a", "  b", "    c"]);
 });
 
-test("what is opened and not closed yet is shown as if it were going to be", () => {
+test("unclosed markup is shown as if it were closed", () => {
   const stream = new MarkdownStream({ width: () => 40, paint: painter(true), painted: true });
   stream.push("a **bol");
   expect(stream.tail()).toEqual(["a \x1b[1mbol\x1b[0m"]);
@@ -135,7 +135,7 @@ test("what is opened and not closed yet is shown as if it were going to be", () 
   expect(stream.end()).toEqual(["a \x1b[1mbold\x1b[0m and `co"]);
 });
 
-test("of a paragraph that goes on and on, the rows that are full are given out, with what is open in them", () => {
+test("full rows of a growing paragraph are printed with the styles still open in them", () => {
   const stream = new MarkdownStream({ width: () => 10, paint: painter(true), painted: true });
   const words = Array.from({ length: 30 }, (_, i) => `word${i}`);
   const done = stream.push(`- **${words.join(" ")}`);
@@ -146,7 +146,7 @@ test("of a paragraph that goes on and on, the rows that are full are given out, 
   expect(all.filter((line) => line.includes("\x1b[1m")).length).toBeGreaterThan(20);
 });
 
-describe("however it is cut and however narrow the terminal is", () => {
+describe("for any pieces and any width", () => {
   const parts = [..."ab 漢👍é*_`~[]()>#-\\\n\n", "**", "word ", "- ", "1. ", "> ", "```\n", "long".repeat(9)];
   const said = (units: string[]) =>
     fc.tuple(fc.array(fc.constantFrom(...units), { maxLength: 60 }), fc.integer({ min: 1, max: 9 }), fc.integer({ min: 4, max: 30 }));
@@ -155,7 +155,7 @@ describe("however it is cut and however narrow the terminal is", () => {
       .join("")
       .replace(/[^a-z漢👍é]/gu, "");
 
-  test("no letter is lost or said twice, and every row of text fits", () => {
+  test("no letter is lost or repeated, and every row of text fits", () => {
     fc.assert(
       fc.property(said(parts), ([units, size, width]) => {
         const text = units.join("");
@@ -167,7 +167,7 @@ describe("however it is cut and however narrow the terminal is", () => {
     );
   });
 
-  test("what stands in a table is not lost either", () => {
+  test("no letter of a table is lost", () => {
     fc.assert(
       fc.property(said([...parts, "|", "| a | b |\n", "|---|---|\n"]), ([units, size, width]) => {
         const text = units.join("");
@@ -180,7 +180,7 @@ describe("however it is cut and however narrow the terminal is", () => {
   });
 });
 
-test("what an agent says cannot do anything to the terminal", () => {
+test("an agent's text cannot control the terminal", () => {
   const text = "a\x1b[31mred\x1b[0m \x1b]0;title\x07b \x1b[2J\x1b]52;c;eA==\x1b\\c \x9b31md\u202e \x1b\x07";
   expect(render(text)).toEqual(["ared b c d\ufffd \ufffd\ufffd"]);
   for (const size of [1, 2, 5]) expect(render(text, { size })).toEqual(["ared b c d\ufffd \ufffd\ufffd"]);

@@ -82,3 +82,19 @@ test.each([
   const signal = reading && readHook(reading, payload, new Date(2026, 0, 2, 8, 0).toISOString());
   expect(signal?.claim.attention).toMatchObject({ for: "rate_limit", until: new Date(2026, 0, 2, 9, 41).toISOString() });
 });
+
+test.each(["../../etc/x", "*", "--resume", "a b", "", "x".repeat(201)])("a hook cannot make %j the conversation", (session_id) => {
+  const { hooks } = profiles.get("claude");
+  const signal = hooks && readHook(hooks, { hook_event_name: "SessionStart", session_id }, new Date(0).toISOString());
+  expect(signal).toMatchObject({ event: "SessionStart", conversation: null });
+});
+
+test("the end of a turn of claude tells whether something runs in the background (truth 4)", () => {
+  const reading = profiles.get("claude").hooks;
+  const claim = (more: object) => reading && readHook(reading, { hook_event_name: "Stop", ...more }, "2026-01-01T00:00:00.000Z")?.claim;
+  const task = { id: "a", type: "subagent", status: "running" };
+  expect(claim({ background_tasks: [task] })).toEqual({ turn: "idle", attention: null, background: true });
+  expect(claim({ background_tasks: [{ ...task, status: "completed" }] })).toMatchObject({ background: false });
+  expect(claim({ background_tasks: [] })).toMatchObject({ background: false });
+  expect(claim({})).toEqual({ turn: "idle", attention: null });
+});

@@ -1,7 +1,7 @@
 /**
  * Interprets an agent's hook payloads by rules that are data. The first rule that fits wins. A path names a field: `tool_input.command`.
  */
-import { type Attention, type Claim, describeTool, inOneLine, type Turn, type Wait } from "@holdfast/contract";
+import { type Attention, type Claim, CONVERSATION_ID, describeTool, inOneLine, type Turn, type Wait } from "@holdfast/contract";
 import { timeSaid } from "../status/time-said.ts";
 
 /** A rule for a payload or for an agent's state file. */
@@ -86,7 +86,7 @@ export function readHook(reading: HookReading, payload: unknown, at: string, ask
     event,
     at,
     claim: claimOf(rule, payload, { text: field(rule.text) ?? (tool && describeTool(tool, { asks: rule.waits === "question" })), at }),
-    conversation: field(reading.conversation),
+    conversation: idIn(field(reading.conversation)),
     opens: rule.opens,
     tool,
     directory: field("cwd"),
@@ -95,6 +95,11 @@ export function readHook(reading: HookReading, payload: unknown, at: string, ask
     reply: field(rule.reply),
     failure: field(rule.failure),
   };
+}
+
+/** Null for a text that is not an id: any program of the run can write a payload. */
+function idIn(text: string | null): string | null {
+  return text !== null && CONVERSATION_ID.test(text) ? text : null;
 }
 
 export function fits({ when = {} }: FieldRule, payload: unknown): boolean {

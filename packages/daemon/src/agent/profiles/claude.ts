@@ -1,12 +1,14 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { answeredQuestions, permissionHook } from "../approvals.ts";
 import { textAt } from "../hooks/hook-rules.ts";
 import { loginIn } from "../login-files.ts";
 import { mcpServersJson } from "../mcp.ts";
 import type { Profile } from "../profile.ts";
-import type { Outcome, Prompt } from "../transcript.ts";
+import { FoundFiles, namesIn, type Outcome, type Prompt } from "../transcript.ts";
 import { type Call, count, usageInLines } from "../usage-source.ts";
+
+const REPLY = "last_assistant_message";
 
 /** Claude Code shows its own prompt meanwhile, so a shorter time-out gains nothing. */
 const ASK_S = 7 * 86_400;
@@ -34,6 +36,7 @@ export const claude: Profile = {
     },
   },
   modelFlag: "--model",
+  modeFlag: "--permission-mode",
   prompt: ["{prompt}"],
   arguments: {
     positional: true,
@@ -49,7 +52,7 @@ export const claude: Profile = {
     fork: { words: ["--resume", "{from}", "--fork-session", "--session-id", "{id}"] },
     flags: /^(--session-id|--resume|--continue|--fork-session|--from-pr)(=|$)|^-[rc]$/,
   },
-  urgent: /\b429\b|Usage limit/,
+  urgent: /(?<!\d)429(?!\d)|Usage limit/,
   screen: [
     { name: "trust dialog", foot: /Enter to confirm/, line: /Is this a project you created or one you trust\?/, waits: "trust" },
     { name: "bypass permissions warning", foot: /Enter to confirm/, line: /running in (Bypass Permissions mode)/, waits: "trust" },
@@ -81,7 +84,15 @@ export const claude: Profile = {
       turn: "working",
     },
     // The turn is over, the Stop hook has fired and the composer takes input, but title and state file still say busy.
-    { name: "background agents", line: /^✻ Waiting for \d+ background agents?/, within: 8, turn: "idle", calm: true, background: true },
+    {
+      name: "background agents",
+      // Directly above the composer; an earlier turn leaves the words further above.
+      block: /^(✻ Waiting for \d+ background agents?)\b.*(?:\n {2,}.*)*\n─{10}/m,
+      within: 16,
+      turn: "idle",
+      calm: true,
+      background: true,
+    },
     // A draft hides `esc to interrupt` at the foot, and a list of subagents appears below it.
     { name: "spinner in the title", title: /^[◐◓◑◒]/, turn: "working", calm: true },
     { name: "esc to interrupt", foot: /\besc to interrupt\b/, turn: "working", calm: true },
@@ -111,7 +122,9 @@ export const claude: Profile = {
       { event: "PermissionRequest", turn: "working", waits: "approval" },
       { event: "PostToolUse", turn: "working", calm: true },
       { event: "PostToolUseFailure", turn: "working", calm: true },
-      { event: "Stop", turn: "idle", calm: true, reply: "last_assistant_message" },
+      { event: "Stop", when: { background_tasks: /"status":"running"/ }, turn: "idle", calm: true, reply: REPLY, background: true },
+      { event: "Stop", when: { background_tasks: /^\[/ }, turn: "idle", calm: true, reply: REPLY, background: false },
+      { event: "Stop", turn: "idle", calm: true, reply: REPLY },
       {
         event: "StopFailure",
         when: { error: /^rate_limit$/ },
@@ -136,7 +149,7 @@ export const claude: Profile = {
   approvals: {
     hook: permissionHook({
       timeoutS: ASK_S,
-      otherwise: "it still asks on its own screen",
+      otherwise: "it asks only on its own screen",
       promptsToo: true,
       answer: answeredQuestions,
     }),
@@ -188,24 +201,50 @@ export const claude: Profile = {
   composer: { mark: /^❯(\s|$)/, above: /^─{10}/, below: /^─{10}/ },
   mcp: ({ servers, file }) => ({ args: [`--mcp-config=${file}`], content: mcpServersJson(servers) }),
   structured: ["claude-agent-acp"],
+  tools: {
+    terminal: ({ allowed, denied }) => [
+      ...(allowed === null ? [] : ["--agents", JSON.stringify(agentsWith(allowed)), "--agent", ROLE]),
+      // In one word: the flag takes all words after it.
+      ...(denied.length === 0 ? [] : [`--disallowedTools=${denied.join(",")}`]),
+    ],
+    conversation: ({ allowed, denied }) => ({
+      claudeCode: { options: { ...(allowed === null ? {} : { agents: agentsWith(allowed), agent: ROLE }), disallowedTools: denied } },
+    }),
+    overriddenBy: /^--agents?(=|$)/,
+  },
   interrupt: ["Escape"],
   interruptHarder: ["C-c"],
   enterAfterMs: 400,
 };
 
+const ROLE = "holdfast-role";
+
+/**
+ * An agent definition as Claude Code reads it. The flag `--tools` would leave all tools of MCP servers. Denied tools are not in the definition,
+ * because it does not apply to subagents. With an empty prompt Claude Code keeps its own system prompt.
+ */
+function agentsWith(tools: readonly string[]) {
+  return { [ROLE]: { description: "The role of this session", prompt: "", tools } };
+}
+
 /** The folder is named after the directory, in a way that differs between versions. */
 function transcriptOf(conversation: string, env: Readonly<Record<string, string>>): string | undefined {
   const projects = join(env.CLAUDE_CONFIG_DIR || `${env.HOME}/.claude`, "projects");
-  const folders = existsSync(projects) ? readdirSync(projects) : [];
-  return folders.map((folder) => join(projects, folder, `${conversation}.jsonl`)).find((file) => existsSync(file));
+  return transcripts.find(`${projects} ${conversation}`, () =>
+    namesIn(projects)
+      .map((folder) => join(projects, folder, `${conversation}.jsonl`))
+      .find((file) => existsSync(file)),
+  );
 }
+
+const transcripts = new FoundFiles();
 
 /** The agent's own transcript, and those of its subagents, which newer versions keep next to it. */
 function transcriptsOf(conversation: string, env: Readonly<Record<string, string>>): string[] {
   const own = transcriptOf(conversation, env);
   if (own === undefined) return [];
   const subagents = join(own.slice(0, -".jsonl".length), "subagents");
-  const others = existsSync(subagents) ? readdirSync(subagents).filter((name) => name.endsWith(".jsonl")) : [];
+  const others = namesIn(subagents).filter((name) => name.endsWith(".jsonl"));
   return [own, ...others.sort().map((name) => join(subagents, name))];
 }
 
@@ -230,12 +269,12 @@ function callIn(entry: unknown): Call | undefined {
 
 const INTERRUPTED = "[Request interrupted by user";
 
-/** Excludes tool results, Claude Code's own notes to the model, and its slash commands. */
+/** Excludes tool results, Claude Code's own notes to the model, and its slash commands. News of a background task begins a turn, too. */
 function promptIn(entry: unknown): Prompt | undefined {
   const [id, text] = [textAt(entry, "uuid"), userTextIn(entry)];
   const isOther = ["isMeta", "isCompactSummary"].some((key) => textAt(entry, key) === "true");
   if (id === undefined || text === undefined || isOther || text.startsWith(INTERRUPTED)) return undefined;
-  if (/^<(command-|local-command-|bash-|task-notification)/.test(text)) return undefined;
+  if (/^<(command-|local-command-|bash-)/.test(text)) return undefined;
   return { id, text, at: textAt(entry, "timestamp") ?? null };
 }
 

@@ -1,16 +1,13 @@
 import { createHash } from "node:crypto";
-import { closeSync, constants, globSync, openSync, readlinkSync, readSync } from "node:fs";
-import { homedir } from "node:os";
-import { join } from "node:path";
 import { shellQuote } from "@holdfast/platform";
 import { permissionHook } from "../approvals.ts";
-import type { Running } from "../find-conversation.ts";
 import { textAt } from "../hooks/hook-rules.ts";
 import { loginIn } from "../login-files.ts";
 import type { McpServer } from "../mcp.ts";
 import type { Profile } from "../profile.ts";
 import { type Outcome, type Prompt, parsed } from "../transcript.ts";
-import { type Call, type Conversing, count, less, type Memory, usageInLines } from "../usage-source.ts";
+import { type Call, count, less, type Memory, usageInLines } from "../usage-source.ts";
+import { findCodexConversation, rolloutsOf } from "./codex-store.ts";
 
 /** Until this time-out the screen shows only where to answer; then Codex shows its own prompt. */
 const ASK_S = 3600;
@@ -64,9 +61,9 @@ export const codex: Profile = {
     resume: ["resume", "{id}"],
     fork: { words: ["fork", "{from}", "-C", "{directory}"] },
     flags: /^(resume|fork|exec)$/,
-    find: inOpenFiles,
+    find: findCodexConversation,
   },
-  urgent: /\b429\b|usage limit/i,
+  urgent: /(?<!\d)429(?!\d)|usage limit/i,
   screen: [
     { name: "sign in", foot: /Press enter to continue/, line: /Sign in with ChatGPT/, waits: "login" },
     { name: "trust dialog", foot: /enter continue · esc quit/, line: /Trust this folder\?/, within: 12, waits: "trust" },
@@ -181,50 +178,6 @@ export const codex: Profile = {
   enterAfterMs: 400,
 };
 
-/** Codex keeps its conversation's file open from the first prompt on. File names begin with the time, so the last is the current one. */
-function inOpenFiles({ pids }: Running): string | undefined {
-  const open = pids.flatMap((pid) => globSync(`/proc/${pid}/fd/*`).map(linkOf)).filter((file) => !isSubagents(file));
-  const names = open.flatMap((file) => /\/(rollout-[\dT-]+-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/.exec(file)?.[1] ?? []);
-  return names.sort().at(-1)?.slice(-36);
-}
-
-/** A subagent's conversation has its own file, whose first line says so. */
-function isSubagents(file: string): boolean {
-  if (!/\/rollout-[^/]*\.jsonl$/.test(file)) return false;
-  const known = subagents.get(file);
-  if (known !== undefined) return known;
-  const beginning = beginningOf(file);
-  const is = /"source":\{"subagent"|"thread_source":"subagent"/.test(beginning);
-  if (beginning.includes('"session_meta"')) subagents.set(file, is);
-  return is;
-}
-
-const subagents = new Map<string, boolean>();
-
-/** Enough to reach the source; the long instructions follow in the same line. */
-const BEGINNING_BYTES = 16 << 10;
-
-function beginningOf(path: string): string {
-  let file: number | undefined;
-  try {
-    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const bytes = Buffer.alloc(BEGINNING_BYTES);
-    return bytes.toString("utf8", 0, readSync(file, bytes, 0, bytes.length, 0));
-  } catch {
-    return "";
-  } finally {
-    if (file !== undefined) closeSync(file);
-  }
-}
-
-function linkOf(path: string): string {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return "";
-  }
-}
-
 function startServer({ name, command, env }: McpServer): string {
   const exports = Object.entries(env).map(([key, value]) => `export ${key}=${shellQuote(value)}; `);
   return `${shellQuote(name)}) ${exports.join("")}exec ${command.map(shellQuote).join(" ")} ;;\n`;
@@ -239,19 +192,6 @@ function identityOf({ matcher, timeout = 600, asks }: CodexHook, { name, command
   const hooks = [{ async: false, command, ...(asks === undefined ? {} : { statusMessage: asks }), timeout, type: "command" }];
   const identity = JSON.stringify({ event_name: name, hooks, ...(matcher === undefined ? {} : { matcher }) });
   return createHash("sha256").update(identity).digest("hex");
-}
-
-/** Cached, because the search goes through a folder for each day. */
-const rollouts = new Map<string, string[]>();
-
-function rolloutsOf({ conversation, env }: Conversing): string[] {
-  const sessions = join(env.CODEX_HOME || join(env.HOME || homedir(), ".codex"), "sessions");
-  const key = `${sessions} ${conversation}`;
-  const known = rollouts.get(key);
-  if (known) return known;
-  const found = globSync(`*/*/*/rollout-*-${conversation}.jsonl`, { cwd: sessions }).map((path) => join(sessions, path));
-  if (found.length > 0) rollouts.set(key, found);
-  return found;
 }
 
 function eventIn(entry: unknown): string | undefined {

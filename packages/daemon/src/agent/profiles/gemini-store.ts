@@ -2,7 +2,7 @@
  * Gemini CLI's conversation files, and how to copy one to another directory. Each project has a folder, which Gemini finds by a mark in it
  * (`.project_root`). For a directory that Gemini does not know yet, the copy creates the folder and its mark, under a unique name.
  */
-import { closeSync, constants, existsSync, globSync, mkdirSync, openSync, readFileSync, readSync, rmSync } from "node:fs";
+import { closeSync, constants, existsSync, globSync, mkdirSync, openSync, readSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { readOrdinaryFile, writeFileAtomic } from "@holdfast/platform";
@@ -98,9 +98,20 @@ function storeOf(env: Readonly<Record<string, string>>): string {
 
 function projectOf(store: string, directory: string): string | undefined {
   const marks = globSync(`*/${MARK}`, { cwd: store }).map((path) => join(store, path));
-  const mark = marks.find((path) => readFileSync(path, "utf8").trim() === directory);
+  const mark = marks.find((path) => markIn(path) === directory);
   const project = mark?.slice(0, -MARK.length - 1);
   return project !== undefined && existsSync(project) ? project : undefined;
+}
+
+/** No path is longer. */
+const LONGEST_MARK = 64 << 10;
+
+function markIn(path: string): string | undefined {
+  try {
+    return readOrdinaryFile(path, LONGEST_MARK).trim();
+  } catch {
+    return undefined;
+  }
 }
 
 /** The first line is short; later lines may be long. */

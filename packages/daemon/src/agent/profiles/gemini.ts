@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { readJsonFile } from "@holdfast/platform";
 import { ancestors } from "../hooks/ancestors.ts";
@@ -7,7 +7,7 @@ import { readLowestSettings } from "../hooks/lowest-settings.ts";
 import { loginIn } from "../login-files.ts";
 import { mcpServersJson } from "../mcp.ts";
 import type { Profile } from "../profile.ts";
-import type { Outcome, Prompt } from "../transcript.ts";
+import { namesIn, type Outcome, type Prompt } from "../transcript.ts";
 import { type Call, count, less, usageInLines } from "../usage-source.ts";
 import { copyGeminiConversation, findGeminiConversation } from "./gemini-store.ts";
 
@@ -78,6 +78,9 @@ export const gemini: Profile = {
       waits: "question",
       turn: "working",
     },
+    // The title says ready before Gemini has logged in and drawn its composer.
+    { name: "starting", title: /^◇/, block: /^$/ },
+    { name: "logging in", title: /^◇/, line: /Waiting for authentication/, within: 4 },
     { name: "working", title: /^✦/, turn: "working", calm: true },
     {
       name: "ready, and a process runs",
@@ -225,8 +228,8 @@ function transcriptOf(conversation: string, env: Readonly<Record<string, string>
 
 function transcriptsOf(conversation: string, env: Readonly<Record<string, string>>): string[] {
   const projects = join(env.GEMINI_CLI_HOME || env.HOME || "", ".gemini/tmp");
-  const folders = existsSync(projects) ? readdirSync(projects).map((name) => join(projects, name, "chats")) : [];
-  const files = folders.flatMap((folder) => (existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : []));
+  const folders = namesIn(projects).map((name) => join(projects, name, "chats"));
+  const files = folders.flatMap((folder) => namesIn(folder).map((name) => join(folder, name)));
   return files.filter((file) => file.endsWith(`-${conversation.slice(0, 8)}.jsonl`)).sort();
 }
 

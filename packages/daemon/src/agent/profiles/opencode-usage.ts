@@ -2,8 +2,10 @@
  * Usage of opencode, from the messages in its database. A message is complete when it has a completion time, or when another follows. Messages are
  * read in the order of their ids, which is chronological. Subagents have child sessions.
  */
+
+import { timeIn } from "../transcript.ts";
 import { type Call, count, type UsageSource } from "../usage-source.ts";
-import { reading } from "./opencode-store.ts";
+import { reading, SHORT_DATA } from "./opencode-store.ts";
 
 /** Messages read at once. */
 const MOST = 500;
@@ -21,7 +23,7 @@ export const opencodeUsage: UsageSource = {
     ) ?? [],
   read(place, state, of) {
     const after = state ?? "";
-    const sql = `SELECT id, data FROM message WHERE session_id = ? AND id > ? ORDER BY id LIMIT ${MOST}`;
+    const sql = `SELECT id, ${SHORT_DATA} AS data FROM message WHERE session_id = ? AND id > ? ORDER BY id LIMIT ${MOST}`;
     const rows = reading(of.env, (db) => db.prepare(sql).all(place, after)) ?? [];
     const messages = rows.map(({ id, data }) => ({ id: String(id), ...messageOf(String(data)) }));
     const isOpen = ({ role, time }: Message) => role === "assistant" && count(time?.completed) === null;
@@ -51,11 +53,10 @@ function messageOf(text: string): Message {
 /** opencode reports a cost of 0 for a model whose price it does not know. */
 function callIn({ id, role, modelID, cost, time, tokens }: Message & { id: string }): Call[] {
   if (role !== "assistant" || !tokens) return [];
-  const at = count(time?.completed) ?? count(time?.created);
   const [output, reasoning] = [count(tokens.output), count(tokens.reasoning ?? 0)];
   const call: Call = {
     id,
-    at: at === null ? null : new Date(at).toISOString(),
+    at: timeIn(count(time?.completed) ?? count(time?.created)),
     model: typeof modelID === "string" ? modelID : null,
     input: count(tokens.input),
     output: output === null || reasoning === null ? null : output + reasoning,

@@ -42,7 +42,7 @@ export const opencode: Profile = {
     find: findOpencodeConversation,
     flags: /^(--session|--continue|--fork)(=|$)|^-[sc]$/,
   },
-  urgent: /\b429\b|rate.?limit/i,
+  urgent: /(?<!\d)429(?!\d)|rate.?limit/i,
   screen: [
     { name: "permission prompt", line: /Allow once +Allow always +Reject/, within: 4, waits: "approval", turn: "working" },
     { name: "question", line: /enter submit +esc dismiss/, within: 4, waits: "question", turn: "working" },
@@ -106,7 +106,7 @@ export const opencode: Profile = {
   approvals: {
     hook: {
       timeoutS: ASK_S,
-      otherwise: "it still asks on its own screen",
+      otherwise: "it asks only on its own screen",
       promptsToo: true,
       endedByAnswer: true,
       used: [],

@@ -6,7 +6,7 @@ import { readLowestSettings } from "../hooks/lowest-settings.ts";
 import { loginIn } from "../login-files.ts";
 import { mcpServersJson } from "../mcp.ts";
 import type { Profile } from "../profile.ts";
-import type { Outcome, Prompt } from "../transcript.ts";
+import { FoundFiles, type Outcome, type Prompt } from "../transcript.ts";
 import { type Call, type Conversing, count, less, type Memory, usageInLines } from "../usage-source.ts";
 import { copyQwenConversation, findQwenConversation, qwenProjects } from "./qwen-store.ts";
 
@@ -100,7 +100,7 @@ export const qwen: Profile = {
     find: findQwenConversation,
     flags: /^(--session-id|--resume|--continue|--fork-session)(=|$)|^-[rc]$/,
   },
-  urgent: /\b429\b|rate.?limit|quota/i,
+  urgent: /(?<!\d)429(?!\d)|rate.?limit|quota/i,
   screen: [
     { name: "trust dialog", foot: /^\s*╰─/, line: /Do you trust this folder\?/, within: 12, waits: "trust" },
     { name: "authentication dialog", foot: /^\s*└─/, line: /Terms of Services and Privacy Notice/, within: 8, waits: "login" },
@@ -217,6 +217,8 @@ export const qwen: Profile = {
     uncounted: true,
     elsewhere: true,
     outcome: outcomeIn,
+    named: true,
+    owes: owesIn,
   },
   usage: usageInLines({ files: transcriptsOf, call: callIn }),
   channel: { name: "input file", file: INPUT, line: ({ id, text }) => JSON.stringify({ type: "submit", text, id }) },
@@ -229,9 +231,13 @@ export const qwen: Profile = {
 
 function chatOf(conversation: string, env: Readonly<Record<string, string>>): string | undefined {
   const projects = qwenProjects(env);
-  const [path] = globSync(`*/chats/${conversation}.jsonl`, { cwd: projects });
-  return path === undefined ? undefined : join(projects, path);
+  return chats.find(`${projects} ${conversation}`, () => {
+    const [path] = globSync(`*/chats/${conversation}.jsonl`, { cwd: projects });
+    return path === undefined ? undefined : join(projects, path);
+  });
 }
+
+const chats = new FoundFiles();
 
 function partsOf(entry: unknown): unknown[] {
   const { parts } = (entry as { message?: { parts?: unknown } }).message ?? {};
@@ -260,18 +266,46 @@ function replyIn(entry: unknown): { text: string; at: string | null } | undefine
 
 /**
  * Qwen notes an `api_response` before a complete answer, but not before an interrupted one. A failed call may be retried. Its subagents' calls are
- * noted in the same file.
+ * noted in the same file. A turn that was interrupted leaves no other trace than the next prompt.
  */
 function outcomeIn(entry: unknown, memory: Memory): Outcome | undefined {
+  const prompt = promptIn(entry);
+  if (prompt) return prompt.joins ? undefined : endedBefore(prompt.id, memory);
   const noted = noteIn(entry);
   if (noted?.["event.name"] === "qwen-code.api_response") memory.answered = true;
-  if (noted?.["event.name"] === "qwen-code.api_error") return { failure: textAt(noted, "error_message") ?? "its model gave no answer" };
+  const { asked } = memory;
+  if (asked === undefined) return undefined;
+  if (noted?.["event.name"] === "qwen-code.api_error") {
+    memory.failed = textAt(noted, "error_message") ?? "its model gave no answer";
+    return { turn: asked, failure: memory.failed };
+  }
   if (textAt(entry, "type") !== "assistant") return undefined;
   const isWhole = memory.answered === true || textAt(entry, "usageMetadata") !== undefined;
   memory.answered = false;
-  const text = wordsIn(entry);
-  const calls = partsOf(entry).some((part) => Object.hasOwn(Object(part), "functionCall"));
-  return { reply: calls || !isWhole || text === "" ? null : text };
+  memory.failed = undefined;
+  if (callsTools(entry) || !isWhole) return { turn: asked, reply: null };
+  memory.asked = undefined;
+  return { turn: asked, ends: true, reply: wordsIn(entry) || null };
+}
+
+function endedBefore(id: string, memory: Memory): Outcome | undefined {
+  const { asked: turn, failed: failure } = memory;
+  Object.assign(memory, { asked: id, failed: undefined, answered: false });
+  if (turn === undefined) return undefined;
+  return failure === undefined ? { turn, ends: true, interrupted: true } : { turn, ends: true, failure };
+}
+
+/** After a partial answer, a failed call or a cancelled tool, only the screen shows whether Qwen goes on. */
+function owesIn(entry: unknown): string | false | null | undefined {
+  if (promptIn(entry)) return textAt(entry, "timestamp") ?? "";
+  const noted = noteIn(entry);
+  if (noted?.["event.name"] === "qwen-code.api_error" || noted?.status === "cancelled") return null;
+  if (textAt(entry, "type") !== "assistant" || callsTools(entry)) return undefined;
+  return textAt(entry, "usageMetadata") === undefined ? null : false;
+}
+
+function callsTools(entry: unknown): boolean {
+  return partsOf(entry).some((part) => Object.hasOwn(Object(part), "functionCall"));
 }
 
 /** The note on a model call of the turn itself. Other calls have a prompt id of another form. */

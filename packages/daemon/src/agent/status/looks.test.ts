@@ -74,3 +74,17 @@ test("an ordered look happens even if nothing is written, and a forgotten one do
   vi.advanceTimersByTime(400);
   expect(seen).toEqual([["again", true]]);
 });
+
+test("orders that keep coming postpone no look, and the last one is kept (truth 12)", () => {
+  const { looks, seen } = watched();
+  for (let i = 0; i < 100; i++) {
+    looks.order("a", 600);
+    vi.advanceTimersByTime(20);
+  }
+  expect(seen.length).toBeGreaterThanOrEqual(2);
+  expect(seen.length).toBeLessThanOrEqual(4);
+  const before = seen.length;
+  vi.advanceTimersByTime(600);
+  expect(seen.length).toBeGreaterThan(before);
+  expect(vi.getTimerCount()).toBe(0);
+});

@@ -23,8 +23,8 @@ export class Looks implements Disposable {
   readonly #look: (key: string, settled: boolean) => void;
   readonly #stirred = new Map<string, Stirred>();
   readonly #lookedAt = new Map<string, number>();
-  /** Looks ordered for a certain time, whatever is written until then. */
-  readonly #ordered = new Map<string, number>();
+  /** Looks ordered for a certain time, whatever is written until then: the next one and the last one. */
+  readonly #ordered = new Map<string, { next: number; last: number }>();
   #timer: NodeJS.Timeout | undefined;
   #armedFor = Number.POSITIVE_INFINITY;
 
@@ -55,10 +55,11 @@ export class Looks implements Disposable {
     this.#arm(due);
   }
 
-  /** Schedules a look, even if nothing is written. */
+  /** Schedules a look, even if nothing is written. It postpones none that was ordered before. */
   order(key: string, inMs: number): void {
     const due = performance.now() + inMs;
-    this.#ordered.set(key, due);
+    const { next, last } = this.#ordered.get(key) ?? { next: due, last: due };
+    this.#ordered.set(key, { next: Math.min(next, due), last: Math.max(last, due) });
     this.#arm(due);
   }
 
@@ -93,15 +94,16 @@ export class Looks implements Disposable {
         due.push([key, false]);
       }
     }
-    for (const [key, at] of this.#ordered) {
-      if (now < at) continue;
-      this.#ordered.delete(key);
+    for (const [key, { next, last }] of this.#ordered) {
+      if (now < next) continue;
+      if (now < last) this.#ordered.set(key, { next: last, last });
+      else this.#ordered.delete(key);
       if (!due.some(([other]) => other === key)) due.push([key, !this.#stirred.has(key)]);
     }
     this.#armedFor = Number.POSITIVE_INFINITY;
     let next = Number.POSITIVE_INFINITY;
     for (const { last, due: restless } of this.#stirred.values()) next = Math.min(next, last + SETTLE_MS, restless);
-    for (const at of this.#ordered.values()) next = Math.min(next, at);
+    for (const ordered of this.#ordered.values()) next = Math.min(next, ordered.next);
     if (next < Number.POSITIVE_INFINITY) this.#arm(next);
     for (const [key, settled] of due) {
       this.#lookedAt.set(key, now);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Profiles } from "../profiles/index.ts";
-import { readScreen } from "./screen-rules.ts";
+import { readScreen, readTitle } from "./screen-rules.ts";
 
 const HEADER = ["  >_ OpenAI Codex (v0.166.0)", "     /home/dev/code/project"];
 const COMPOSER = ["› Ask Codex to do anything", "  scripted default · /home/dev/code/project"];
@@ -28,6 +28,13 @@ test("codex has no turn while it starts up (truth 11)", () => {
   expect(codex(SPINS, "• Booting MCP server: tickets (3s • esc to interrupt)")).toEqual({ turn: "idle", attention: null });
   expect(codex(SPINS, "› deploy")).toEqual({ turn: "working", attention: null });
   expect(codex(SPINS, "• Working (1s • esc to interrupt)")).toEqual({ turn: "working", attention: null });
+});
+
+test("a title alone is no turn where the same title appears at the start of the agent (truth 11)", () => {
+  const read = (agent: string, title: string) => readTitle(new Profiles().get(agent).screen ?? [], title)?.claim.turn;
+  expect(read("codex", SPINS)).toBeUndefined();
+  expect([read("gemini", "✦  Working"), read("gemini", "◇  Ready")]).toEqual(["working", "idle"]);
+  expect(read("claude", "◐ project")).toBe("working");
 });
 
 test("codex accepts no input while it loads, and a prompt that waits for startup is a turn (truth 12)", () => {
@@ -77,6 +84,14 @@ test("a limit on qwen's screen counts only in its own turn (truth 9)", () => {
   expect(qwen(`  ◆︎ It said:`, `    ✕ ${words} (Retrying in 5s…)`, "    ↻ Retrying in 5 seconds…", spins)).toEqual(working);
 });
 
+test("gemini is not idle before it has logged in and drawn its composer (truth 10)", () => {
+  const rules = new Profiles().get("gemini").screen ?? [];
+  const claim = (...lines: string[]) => readScreen(rules, { title: "◇  Ready (project)", lines })?.claim;
+  expect(claim("", "  ")).toEqual({});
+  expect(claim("╭───╮", "│ ⠋ Waiting for authentication... (Press Esc or Ctrl+C to cancel) │", "│   │", "╰───╯")).toEqual({});
+  expect(claim(" >   Type your message or @path/to/file")).toMatchObject({ turn: "idle" });
+});
+
 test("a question of gemini is recognized on a narrow terminal (truth 10)", () => {
   const lines = [
     "╭──────────────────────────────────────╮",
@@ -98,4 +113,17 @@ test("the screens of gemini and qwen show the end of background work (truth 4)",
   expect(claim("gemini", [" >   Type your message"], "◇  Ready (project)")).toBe(false);
   expect(claim("qwen", [">   Type your message", "  ? for shortcuts · 1 shell"], "Qwen - project")).toBe(true);
   expect(claim("qwen", [">   Type your message", "  ? for shortcuts"], "Qwen - project")).toBe(false);
+});
+
+test("claude waits for a background agent only if it says so directly above its composer (truth 3, truth 4)", () => {
+  const waits = "✻ Waiting for 1 background agent to finish";
+  const composer = ["─".repeat(40), "❯", "─".repeat(40), "  ⏸ manual mode on · ? for shortcuts"];
+  const claim = (title: string, ...said: string[]) =>
+    readScreen(new Profiles().get("claude").screen ?? [], { lines: [...said, ...composer], title })?.claim;
+  expect(claim("◐ project", "● launched", waits, "      ◐ medium · /effort")).toEqual({ turn: "idle", attention: null, background: true });
+  expect(claim("✳ project", waits, '● Agent "Look" finished · 4s', "● It is done", "✻ Baked for 5s")).toEqual({
+    turn: "idle",
+    attention: null,
+  });
+  expect(claim("◐ project", waits, "❯ the next prompt", "✢ Forming… (5s)")).toEqual({ turn: "working", attention: null });
 });

@@ -68,10 +68,12 @@ export function titleRules(rules: readonly ScreenRule[], title: string): string 
   return rules.map((rule) => (rule.title?.test(title) ? 1 : 0)).join("");
 }
 
-/** Reads a title without its screen, which may have another title by now. */
+/** Reads a title without its screen, which may have another title by now. Undefined if only the screen tells whether it belongs to a turn. */
 export function readTitle(rules: readonly ScreenRule[], title: string): ReturnType<typeof readScreen> {
-  const alone = rules.filter((rule) => rule.title && !(rule.line ?? rule.block ?? rule.foot ?? rule.without ?? rule.reads));
-  return readScreen(alone, { lines: [], title });
+  const matching = rules.filter((rule) => rule.title?.test(title));
+  const alone = matching.find((rule) => !(rule.line ?? rule.block ?? rule.foot ?? rule.without ?? rule.reads));
+  const isAmbiguous = matching.slice(0, alone && matching.indexOf(alone)).some(({ turn }) => turn !== undefined && turn !== alone?.turn);
+  return alone && !isAmbiguous ? readScreen([alone], { lines: [], title }) : undefined;
 }
 
 /** The line directly above the first choice, which is the question in every known agent. */

@@ -14,12 +14,15 @@ export interface StateFile {
   rules: readonly FieldRule[];
 }
 
+/** It is read at every change, so the agent must not be able to make that slow. */
+export const LARGEST_STATE = 64 << 10;
+
 /** Undefined if there is no file, no rule fits, or a program with the same pid wrote it before `startedAt`. */
 export function readStateFile(
   file: StateFile,
   run: { pid: number; env: Readonly<Record<string, string>>; startedAt: string },
 ): Evidence | undefined {
-  const state = readJsonFile(file.path(run));
+  const state = readJsonFile(file.path(run), LARGEST_STATE);
   const since = Number(textAt(state, file.since));
   if (!Number.isFinite(since) || since < Date.parse(run.startedAt) - CLOCK_MS) return undefined;
   const rule = file.rules.find((rule) => fits(rule, state));

@@ -14,8 +14,8 @@ test.each([
 });
 
 test.each([
-  ["tokens that rise", "(3s · ↓ 15 tokens · esc to interrupt)", "(3s · ↓ 16 tokens · esc to interrupt)"],
-  ["a word that was said", "the answer is", "the answer is 42"],
+  ["a growing token count", "(3s · ↓ 15 tokens · esc to interrupt)", "(3s · ↓ 16 tokens · esc to interrupt)"],
+  ["a new word of the answer", "the answer is", "the answer is 42"],
   ["output of a tool", "compiled 3 of 90 files", "compiled 4 of 90 files"],
 ])("%s is progress (mend 12)", (_, before, after) => {
   expect(steady([before])).not.toBe(steady([after]));

@@ -46,7 +46,7 @@ test("a refusal by a holder of this version reaches the caller unchanged", async
 
 test.each([
   ["a frame without end", Buffer.from([1, 255, 255, 255, 255])],
-  ["what is no JSON", encodeFrame(MESSAGE, Buffer.from("{no"))],
+  ["invalid JSON", encodeFrame(MESSAGE, Buffer.from("{no"))],
   ["null", encodeMessage(null)],
 ])("a holder that sends %s loses its connection and does not end the daemon (mend 4)", async (_, said) => {
   const directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));

@@ -68,7 +68,7 @@ export function tmuxConfiguration(options: {
     "set -g status-style 'reverse'",
     `set -g status-format[0] '#{?${NOTICE}, ${NOTICE} ,` +
       " #{@holdfast_title} #{?client_readonly,· read only · #{?#{@holdfast_driver},#{@holdfast_driver},nobody} drives ,#{?#{@holdfast_observers},· #{@holdfast_observers} ,}}#[align=right]" +
-      `#{?client_readonly,#{?#{e|>=:#{client_width},100},holdfast control request #{s/ .*//:@holdfast_title} · ,},${keyForPeople(options.nextKey)} next that waits · }${keyForPeople(options.detachKey)} detaches }'`,
+      `#{?client_readonly,#{?#{e|>=:#{client_width},100},holdfast control request #{s/ .*//:@holdfast_title} · ,},${keyForPeople(options.nextKey)} next waiting · }${keyForPeople(options.detachKey)} detaches }'`,
     // The end of a program must not depend on a daemon: the server itself writes how the run ended.
     `set-hook -g pane-died 'run-shell -b '"'"'exec /bin/sh "$HOLDFAST_HOME/pane-died" "#{session_name}" "#{pane_dead_status}" "#{pane_dead_signal}"'"'"''`,
   ];

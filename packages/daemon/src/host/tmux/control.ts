@@ -169,4 +169,4 @@ function silent(ms: number): HoldfastError {
   return new HoldfastError("host_failed", `the tmux server has not answered for ${ms / 1000} s`, { hint: SILENT_HINT });
 }
 
-const SILENT_HINT = "its sessions may be alive; look what its process does: ps -eo pid,stat,args | grep 'tmux.*holdfast'";
+const SILENT_HINT = "its sessions may be alive; check its process: ps -eo pid,stat,args | grep 'tmux.*holdfast'";

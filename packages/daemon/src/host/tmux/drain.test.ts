@@ -68,7 +68,7 @@ test("the drain waits as long as the files grow", async () => {
 
 test.each([
   ["nothing is written", undefined],
-  ["it is being written", ""],
+  ["the pid is being written", ""],
 ])("the drain waits for a recorder that has not written its pid: %s", async (_, said) => {
   await using recorder = new Recorder();
   await recorder.asleep();

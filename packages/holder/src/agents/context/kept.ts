@@ -1,6 +1,6 @@
 /**
- * The part of a conversation that is given to an agent with each turn: its first turns, which say what it is about, and its last ones, within the limit
- * of tokens. What is left out lies between them, and is told. The transcript has all of it, always.
+ * The part of a conversation that an agent gets with each turn: the first turns, which describe the task, and the last turns, within the token
+ * limit. The omitted turns are between them, and are reported. The transcript always has all turns.
  */
 import type { ContextRule } from "@holdfast/contract/agent-order";
 import { bytesOfTurn, Gauge } from "./tokens.ts";
@@ -9,13 +9,13 @@ import { isWorthTelling, type Turn } from "./turn.ts";
 export interface Kept {
   first: Turn[];
   last: Turn[];
-  /** Turns `from` to `to`, counted from 1, are not in it. `forRoom`: some of them for want of room. Null: all are in it. */
+  /** Turns `from` to `to`, counted from 1, are omitted. `forRoom`: some of them to save space. Null: none is omitted. */
   leftOut: { from: number; to: number; forRoom: boolean } | null;
-  /** Of the turns, and of what else is given. */
+  /** Of the kept turns and everything else that is sent. */
   tokens: number;
 }
 
-/** From here on people are told that it becomes full. */
+/** From this share of the limit on, a warning is shown. */
 const NEARLY_FULL = 0.8;
 
 export class KeptContext {
@@ -42,7 +42,7 @@ export class KeptContext {
     this.#wasNearlyFull = false;
   }
 
-  /** `besides`: tokens of what is given beside the turns, the prompt before all. */
+  /** `besides`: tokens of everything sent besides the turns, mostly the prompt. */
   keep(besides: number): Kept {
     const { first, last, tokens } = this.rule;
     const all = this.#turns;
@@ -59,7 +59,7 @@ export class KeptContext {
     return { first: begin, last: end, leftOut, tokens: weigh() };
   }
 
-  /** True once for each time it becomes so. */
+  /** True once each time the context becomes nearly full. */
   becomesNearlyFull(used: number): boolean {
     const before = this.#wasNearlyFull;
     this.#wasNearlyFull = this.rule.tokens !== null && used >= this.rule.tokens * NEARLY_FULL;

@@ -1,11 +1,11 @@
 /**
- * How many tokens a text has. Nobody but the model knows: it is four bytes to a token, as most texts have about that many, until the model has
- * told how many some of them had.
+ * Estimates the number of tokens of a text. Only the model knows it: the estimate starts with four bytes per token, which fits most texts, and
+ * adapts to the counts that the model reports.
  */
 import type { Turn } from "./turn.ts";
 
 const USUAL = 4;
-/** Of fewer bytes the answer says more about what the model adds by itself than about the text. */
+/** For fewer bytes, the count says more about the model's own additions than about the text. */
 const WORTH_LEARNING = 2000;
 
 export class Gauge {
@@ -19,7 +19,7 @@ export class Gauge {
     return tokens * this.#bytesPerToken;
   }
 
-  /** `tokens` is what the model counted in `bytes`. Outside of what texts can have it counted something else. */
+  /** `tokens` is the model's count for `bytes`. An implausible ratio is clamped, because the model counted something else. */
   learn(bytes: number, tokens: number): void {
     if (bytes < WORTH_LEARNING || tokens <= 0) return;
     this.#bytesPerToken = Math.min(6, Math.max(2, bytes / tokens));

@@ -1,4 +1,4 @@
-/** Reads what was said in a session's earlier runs. What cannot be read is passed over: an agent that forgot a line is better than one that does not start. */
+/** Reads the transcripts of a session's earlier runs. Unreadable lines are skipped: an agent that forgot a line is better than one that does not start. */
 import { open, readdir } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { parseEntry } from "@holdfast/contract/transcript";
@@ -12,7 +12,7 @@ export async function readTold({ runs, before }: { runs: string; before: number 
   return listener.told;
 }
 
-/** The run whose directory the order is in, of those in `runs`: it is not an earlier one. Beyond all of them for one that is elsewhere. */
+/** The run whose directory contains the order, so that it is not read as an earlier run. An order outside `runs` comes after all runs. */
 export function runOf(order: string, runs: string): number {
   const run = dirname(resolve(order));
   return dirname(run) === resolve(runs) && /^[1-9]\d*$/.test(basename(run)) ? Number(basename(run)) : Number.POSITIVE_INFINITY;

@@ -1,4 +1,4 @@
-/** A conversation as an agent without memory of its own is told it: turns, made of a transcript's entries or kept as they happen. */
+/** A conversation as an agent without its own memory gets it: turns built from a transcript's entries, or collected as they happen. */
 
 import type { ToolKind, TurnEnd } from "@holdfast/contract/status";
 import type { Entry } from "@holdfast/contract/transcript";
@@ -6,13 +6,13 @@ import type { Entry } from "@holdfast/contract/transcript";
 export interface ToolUse {
   kind: "tool";
   id: string;
-  /** The agent's own, where it is known. */
+  /** The agent's own tool name, if known. */
   name?: string | undefined;
   title: string;
   tool: ToolKind;
   input: unknown;
   output: string;
-  /** Null: nobody was told how it ended. */
+  /** Null: the outcome was not reported. */
   ok: boolean | null;
 }
 
@@ -21,20 +21,20 @@ export type Said = { kind: "text"; text: string } | { kind: "steer"; text: strin
 export interface Turn {
   prompt: string;
   said: Said[];
-  /** Null while it runs, and of one that was cut off with its process. */
+  /** Null while the turn runs, and for a turn that was cut off with its process. */
   end: TurnEnd | null;
 }
 
 export const CLEAR = "/clear";
 
-/** What an agent knows of what was said before it was started. */
+/** The conversation before the agent was started. */
 export interface Told {
   turns: Turn[];
-  /** Where the memory was emptied at some time: the conversation that began then, as far as it is known to be another. */
+  /** Set if the memory was cleared: the conversation that began then, or null if its id is unknown. */
   cleared: { conversation: string | null } | null;
 }
 
-/** Takes entries in order; `told` is what they come to. */
+/** Takes entries in order; `told` is the resulting conversation. */
 export class Listener {
   #turns: Turn[] = [];
   #turn: Turn | undefined;
@@ -88,12 +88,12 @@ export class Listener {
   }
 }
 
-/** A turn that failed before anything came of it: the same words may be said again, and must not be there twice. */
+/** False for a turn that failed without any output: the same prompt may be sent again, and must not appear twice. */
 export function isWorthTelling({ end, said }: Turn): boolean {
   return end !== "failed" || said.length > 0;
 }
 
-/** Texts that follow each other are one. */
+/** Joins consecutive texts. */
 export function say(turn: Turn, text: string): void {
   const last = turn.said.at(-1);
   if (last?.kind === "text") last.text += text;
@@ -104,7 +104,7 @@ export function toolOf({ said }: Turn, id: string): ToolUse | undefined {
   return said.find((each): each is ToolUse => each.kind === "tool" && each.id === id);
 }
 
-/** How a turn that did not end by itself is told to the agent; undefined of one that did. */
+/** How an unfinished turn is described to the agent; undefined for a finished one. */
 export function cutShort({ end }: Turn): string | undefined {
   if (end === "cancelled") return "[The user cancelled this turn here.]";
   if (end === "failed" || end === "interrupted" || end === null) return "[This turn was interrupted here.]";

@@ -1,6 +1,6 @@
 /**
- * What a command took in one turn. Commands that tell their tokens are believed; of all others the tokens are estimated from the texts: the words that the
- * command was given and the output of its tools are input, whatever it says is output. What it adds by itself, nobody sees.
+ * The usage of a command in one turn. Reported tokens are used as they are. Otherwise tokens are estimated from the texts: the prompt and the
+ * output of tools are input, and everything the command prints is output. Text that the command adds to its requests is not visible.
  */
 import type { TokenUse } from "@holdfast/contract/transcript";
 import { bytesOf, type Gauge } from "../context/tokens.ts";
@@ -11,7 +11,7 @@ export class CommandUse {
   readonly #gauge: Gauge;
   #inputBytes: number;
   #outputBytes = 0;
-  /** Of each request to the model: some commands tell the tokens of one several times. */
+  /** Per model request, because some commands report the tokens of one request several times. */
   readonly #steps = new Map<string, Step>();
 
   constructor({ model, gauge, given }: { model: string | null; gauge: Gauge; given: string }) {
@@ -33,7 +33,7 @@ export class CommandUse {
     if (this.#told.input !== null && this.#told.output !== null) return { ...this.#told };
     const steps = [...this.#steps.values()];
     const of = (key: "input" | "cacheRead" | "cacheWrite") => steps.reduce((sum, step) => sum + step[key], 0);
-    // A request tells its output when it has just begun.
+    // A request reports its output count when the output has only begun.
     const output = this.#gauge.tokens(this.#outputBytes);
     const counts = steps.length === 0 ? { input: this.#gauge.tokens(this.#inputBytes), cacheRead: 0, cacheWrite: 0 } : undefined;
     return {

@@ -1,6 +1,6 @@
 /**
- * A conversation with a command that is run once for each turn. What it does not remember by itself is kept for it and given with each prompt; one that remembers
- * is told by an id which conversation is meant, and gets what was said before only where that id is not known: after /clear and a new run.
+ * A conversation with a command that runs once per turn. For a command without its own memory, earlier turns are kept here and sent with each prompt.
+ * A command with its own memory gets an id of its conversation, and earlier turns only if that id is unknown: after /clear followed by a new run.
  */
 import { randomUUID } from "node:crypto";
 import { basename, join } from "node:path";
@@ -21,12 +21,12 @@ import { writeServers } from "./servers-file.ts";
 import { streamJsonReader } from "./stream-json.ts";
 import { filesOf, kindOf, titleOf } from "./tool-kind.ts";
 
-/** One argument may have 128 KiB; four bytes are taken for a token. */
+/** One argument holds at most 128 KiB, at about four bytes per token. */
 const ARGUMENT_TOKENS = 30_000;
 const STDERR_BYTES = 8192;
 const STDERR_LINES = 10;
 
-/** Which of its own conversations is meant, and whether it has begun it. */
+/** The command's own conversation, and whether it has begun. */
 interface Memory {
   id: string;
   begun: boolean;
@@ -36,13 +36,13 @@ export class ExecConversation implements Conversation {
   readonly #order: ExecOrder;
   readonly #place: Place;
   readonly #context: KeptContext;
-  /** What goes in place of `{mcp}`. */
+  /** Replaces `{mcp}`. */
   readonly #serversFile: string;
   #untold: Notice | undefined;
   #memory: Memory | null;
   #cost: number | null = null;
 
-  /** `directory`: where files of the run's own are. */
+  /** `directory`: for files of the run. */
   constructor(order: ExecOrder, place: Place, directory: string) {
     const { first, last, tokens } = order.context;
     const most = order.prompt === "argument" ? Math.min(tokens ?? ARGUMENT_TOKENS, ARGUMENT_TOKENS) : tokens;
@@ -87,7 +87,7 @@ export class ExecConversation implements Conversation {
     return { stopReason: turn.end === "cancelled" ? "cancelled" : "end_turn", usage };
   }
 
-  /** The words with what has to go before them. */
+  /** The prompt, preceded by everything the command does not remember. */
   async #given(prompt: string): Promise<{ text: string; used: number }> {
     const { system } = this.#order;
     const { gauge, rule, turns } = this.#context;
@@ -119,7 +119,7 @@ export class ExecConversation implements Conversation {
     const quit = new AbortController();
     const running = this.#start(name, { command, signal: AbortSignal.any([signal, quit.signal]), ...input });
     const stderr = tailOf(running.stderr, STDERR_BYTES);
-    // Both at once: one that could not be started has an end and no output.
+    // Waits for both, because a command that could not be started has an end but no output.
     const ended = running.ended.catch((error: unknown) => notStarted(name, error));
     const failures: string[] = [];
     const take = async (pieces: readonly Piece[]) => {
@@ -132,7 +132,7 @@ export class ExecConversation implements Conversation {
     try {
       await eachChunk(running.stdout, (chunk) => take(reader.push(chunk)));
     } catch (error) {
-      // Nobody hears it any more: it is not left to itself.
+      // The client is gone, and the command must not keep running without it.
       quit.abort();
       await ended;
       throw error;
@@ -185,7 +185,7 @@ export class ExecConversation implements Conversation {
     }
   }
 
-  /** What it costs is told of the whole conversation, as the protocol has it. */
+  /** The protocol expects the cost of the whole conversation. */
   async #tellUsage({ context, cost }: TokenUse): Promise<void> {
     if (cost !== null) this.#cost = (this.#cost ?? 0) + cost;
     if (context === null || context.size === null) return;
@@ -194,7 +194,7 @@ export class ExecConversation implements Conversation {
   }
 }
 
-/** What it started may hold its output open behind its end: then it is closed here, and that was all. */
+/** A child process may hold the output open after the command has ended. The stream is then closed early, which counts as its end. */
 async function eachChunk(stream: Readable, take: (chunk: Buffer) => Promise<void>): Promise<void> {
   const chunks = stream[Symbol.asyncIterator]();
   for (;;) {
@@ -206,7 +206,7 @@ async function eachChunk(stream: Readable, take: (chunk: Buffer) => Promise<void
   }
 }
 
-/** The conversation's own id. Not where it was cleared since: then the command's was another, of which nothing is known any more. */
+/** The conversation's own id. After a clear the command had another conversation, whose id is unknown, so a new one begins. */
 function memoryOf({ id, told }: Place): Memory {
   if (told.cleared && told.cleared.conversation !== id) return { id: randomUUID(), begun: false };
   return { id, begun: told.turns.some(({ said }) => said.length > 0) };
@@ -226,12 +226,12 @@ interface Outcome {
   how: HowItEnded;
   name: string;
   stderr: string;
-  /** What it says itself went wrong. */
+  /** The error that the command reported itself. */
   failed: string | undefined;
   isForeign: boolean;
 }
 
-/** The last of them is in the message. */
+/** The last line is already in the message. */
 function lastWords(lines: readonly string[]): string {
   if (lines.length === 0) return "it wrote nothing to standard error; try the command by hand";
   return lines.length === 1 ? "try the command by hand" : `its last output: ${lines.join(" / ")}`;

@@ -34,7 +34,7 @@ const failure = (promise: Promise<unknown>) =>
     (error: { message: string; data: { code: string; hint: string; retry: boolean } }) => ({ message: error.message, ...error.data }),
   );
 
-test("a command is given the prompt on its standard input, and what it prints is the answer", async () => {
+test("a command reads the prompt from standard input, and its output is the answer", async () => {
   await using talk = await begin({ command: ["cat"] });
   const { stopReason, _meta } = await talk.prompt("hello ünïcode");
   expect(stopReason).toBe("end_turn");
@@ -42,7 +42,7 @@ test("a command is given the prompt on its standard input, and what it prints is
   expect(_meta).toMatchObject({ usage: { context: { size: null } } });
 });
 
-test("the tokens of a command that tells none are estimated from the texts, also while it runs (mend 15)", async () => {
+test("tokens are estimated from the texts if a command reports none, also while it runs (mend 15)", async () => {
   await using talk = await begin({ command: sh("cat; printf '%0400d' 0"), model: "small" });
   const { _meta } = await talk.prompt("x".repeat(80));
   // Four bytes are a token.
@@ -53,7 +53,7 @@ test("the tokens of a command that tells none are estimated from the texts, also
   expect(told.at(-1)).toMatchObject({ input: 20, output: 120, estimated: true });
 });
 
-test("a command that tells its tokens is believed, and of its requests to the model what they read is known at once (mend 15)", async () => {
+test("tokens that a command reports replace the estimate (mend 15)", async () => {
   const lines = [
     { type: "assistant", message: { id: "m1", model: "big", usage: { input_tokens: 5, cache_creation_input_tokens: 900 }, content: [] } },
     {
@@ -73,7 +73,7 @@ test("a command that tells its tokens is believed, and of its requests to the mo
   expect(_meta).not.toHaveProperty("usage.estimated");
 });
 
-test("a prompt can be an argument, where the command has a place for it or behind its last word, and is never taken for a flag", async () => {
+test("a prompt can be an argument, at its placeholder or after the last argument, and is never read as a flag", async () => {
   await using inside = await begin({ command: ["printf", "%s|%s", "{prompt}", "end"], prompt: "argument" });
   await inside.prompt("-n x");
   expect(inside.said).toBe(" -n x|end");
@@ -85,7 +85,7 @@ test("a prompt can be an argument, where the command has a place for it or behin
   expect(behind.said).toBe("words; $(exit 1)");
 });
 
-test("a command without a memory is given what was said before, marked as such (TURN-05 conversations)", async () => {
+test("a command without a memory gets the earlier conversation, marked as such (TURN-05 conversations)", async () => {
   await using talk = await begin({ command: ["cat"], system: "Be brief." });
   await talk.prompt("one");
   expect(talk.said).toBe("<instructions>\nBe brief.\n</instructions>\n\n<prompt>\none\n</prompt>");
@@ -98,7 +98,7 @@ test("a command without a memory is given what was said before, marked as such (
   expect(talk.notices).toEqual([]);
 });
 
-test("of a long conversation the first two and the last ten turns are given, and what is left out is told to both (TURN-05 conversations)", async () => {
+test("a long conversation is cut to its first two and last ten turns, and the command and the client both learn which turns are omitted (TURN-05 conversations)", async () => {
   await using talk = await begin({ command: sh("grep -A1 '^User:\\|omitted' | grep -v User: | grep -v -- -- | paste -sd,") });
   for (let number = 1; number <= 13; number++) await talk.prompt(`prompt${number}`);
   expect(talk.notices).toEqual([]);
@@ -111,7 +111,7 @@ test("of a long conversation the first two and the last ten turns are given, and
   expect(talk.of("notice")[0]).toMatchObject({ severity: "info", _meta: { "holdfast/about": "left_out" } });
 });
 
-test("a client that shows no notices is told in the answer what was left out", async () => {
+test("a client that shows no notices gets the omitted turns reported in the answer", async () => {
   await using talk = await begin({ command: ["true"], context: { first: 0, last: 0 } }, { session: {} });
   await talk.prompt("one");
   talk.forget();
@@ -120,7 +120,7 @@ test("a client that shows no notices is told in the answer what was left out", a
   expect(talk.said).toContain("[turn 1 of 1 is omitted from the agent's context]");
 });
 
-test("within a limit of tokens the oldest turns go first, and at 80 % people are warned, once (TURN-05 conversations)", async () => {
+test("a token limit drops the oldest turns first, and a warning is shown once at 80 % (TURN-05 conversations)", async () => {
   await using talk = await begin({ command: sh("cat >/dev/null; printf %0400d 0"), context: { first: 1, last: 10, tokens: 350 } });
   for (const word of ["a", "b", "c"]) await talk.prompt(word);
   expect(talk.notices).toEqual([]);
@@ -137,7 +137,7 @@ test("within a limit of tokens the oldest turns go first, and at 80 % people are
   expect(talk.of("usage_update")[0]?.used).toBe(304);
 });
 
-test("a prompt that is longer than the limit is refused before anything is run", async () => {
+test("a prompt longer than the limit is refused before the command runs", async () => {
   await using talk = await begin({ command: ["cat"], context: { tokens: 10 } });
   expect(await failure(talk.prompt("x".repeat(100)))).toMatchObject({
     code: "context_full",
@@ -149,7 +149,7 @@ test("a prompt that is longer than the limit is refused before anything is run",
   expect(talk.said).toBe("short");
 });
 
-test("what is given as an argument fits into one, whatever the limit", async () => {
+test("a conversation given as an argument is shortened to fit into it, whatever the limit", async () => {
   await using talk = await begin({ command: ["printf", "%.20s"], prompt: "argument", context: { tokens: 1_000_000 } });
   for (let round = 0; round < 4; round++) await talk.prompt(`${round}${"x".repeat(60_000)}`);
   expect(talk.notices.at(-1)).toContain("to save space");
@@ -165,7 +165,7 @@ test("/clear begins a new context", async () => {
   expect(talk.said).toBe("two");
 });
 
-test("a conversation that is resumed knows what the transcripts of earlier runs say, as far as they can be read (TURN-05 conversations)", async () => {
+test("a resumed conversation includes the readable transcripts of earlier runs (TURN-05 conversations)", async () => {
   using place = directory();
   writeTranscript(place.path, 1, [...turn("forgotten", "x"), user("/clear"), ...turn("first", "answer one")], '{"v":1,"n":9,"type":"us');
   writeTranscript(place.path, 2, [
@@ -191,7 +191,7 @@ test("a conversation that is resumed knows what the transcripts of earlier runs 
   );
 });
 
-test("cancel ends the command and all it started, and keeps what came", async () => {
+test("cancel ends the command and its child processes, and keeps the output so far", async () => {
   await using talk = await begin({ command: sh("echo before; sleep 1000 & echo $!; wait") });
   const running = talk.prompt("go");
   await talk.until(() => /before\n\d+/.test(talk.said));
@@ -201,7 +201,7 @@ test("cancel ends the command and all it started, and keeps what came", async ()
   expect(inspect(pid)?.zombie ?? true).toBe(true);
 });
 
-test("a command that does not end when it is asked to is killed", async () => {
+test("a command that ignores SIGTERM is killed", async () => {
   await using talk = await begin({ command: sh("trap '' TERM; echo ready; while :; do sleep 0.05; done") });
   const running = talk.prompt("go");
   await talk.until(() => talk.said.includes("ready"));
@@ -209,7 +209,7 @@ test("a command that does not end when it is asked to is killed", async () => {
   expect(await running).toMatchObject({ stopReason: "cancelled" });
 });
 
-test("prompts of several clients are answered one after the other, and cancel ends those that wait too", async () => {
+test("prompts of several clients are answered one after the other, and cancel also ends waiting prompts", async () => {
   await using talk = await begin({ command: sh("cat; test ! -e slow || sleep 1000") });
   const [one, two] = await Promise.all([talk.prompt("one"), talk.prompt("two")]);
   expect([one.stopReason, two.stopReason]).toEqual(["end_turn", "end_turn"]);
@@ -222,7 +222,7 @@ test("prompts of several clients are answered one after the other, and cancel en
   expect(slow.said).toBe("x\n");
 });
 
-test("a command that fails says so with its exit code and its last words, and can be tried again (TURN-10 conversations)", async () => {
+test("a failed command is reported with its exit code and last output, and can be retried (TURN-10 conversations)", async () => {
   using place = directory();
   const flag = join(place.path, "works");
   await using talk = await begin({
@@ -241,7 +241,7 @@ test("a command that fails says so with its exit code and its last words, and ca
   expect(talk.said).toContain("You:\nhalf\n\n[This turn was interrupted here.]");
 });
 
-test("a command that is killed by a signal, is not there, or has nothing to say: each is told", async () => {
+test("a command that is killed by a signal, missing, silent or too long is reported", async () => {
   await using killed = await begin({ command: sh("kill -9 $$") });
   expect(await failure(killed.prompt("go"))).toMatchObject({
     message: "sh was ended by SIGKILL",
@@ -262,14 +262,14 @@ test("a command that is killed by a signal, is not there, or has nothing to say:
   });
 });
 
-test("what a command leaves running in the background does not keep the turn open", async () => {
+test("a background process that a command leaves behind does not keep the turn open", async () => {
   await using talk = await begin({ command: sh("sleep 1000 & echo $!") });
   await talk.prompt("go");
   process.kill(Number(talk.said), "SIGKILL");
   expect(Number(talk.said)).toBeGreaterThan(1);
 });
 
-test("a command that remembers by itself is given the prompt alone, and the id of the conversation", async () => {
+test("a command with its own memory gets only the prompt and the conversation id", async () => {
   using place = directory();
   const remembers = { begin: ["--session-id", "{id}"], resume: ["--resume", "{id}"] };
   const given = { command: sh('printf "%s %s: " "$1" "$2"; cat'), system: "Be brief.", context: { remembers } };
@@ -297,14 +297,14 @@ test("a command that remembers by itself is given the prompt alone, and the id o
   expect(cleared.said).toMatch(/^--session-id [\w-]{36}: [\s\S]*User:\nfour/);
   expect(cleared.said).not.toContain("its-id");
 
-  // One that began when another was cleared is known by its own id.
+  // A conversation that began when another was cleared keeps its own id.
   writeTranscript(place.path, 3, [{ type: "note", about: "cleared", text: "", conversation: "next-id" }, ...turn("six", "answer")]);
   await using next = await begin(given, { runs: place.path, resume: "next-id" });
   await next.prompt("seven");
   expect(next.said).toBe("--resume next-id: seven");
 });
 
-test("the lines of claude's stream-json are text, thoughts, tools and usage; others are passed over", async () => {
+test("claude's stream-json becomes text, thoughts, tools and usage, and unknown lines are ignored", async () => {
   const lines = [
     { type: "system", subtype: "init", session_id: "s", model: "opus" },
     "no JSON at all",
@@ -346,7 +346,7 @@ test("the lines of claude's stream-json are text, thoughts, tools and usage; oth
   expect(response.usage).toEqual({ inputTokens: 10, outputTokens: 20, cachedReadTokens: 30, cachedWriteTokens: 40, totalTokens: 100 });
 });
 
-test("text that came in pieces is not said twice", async () => {
+test("text that was streamed in pieces is not repeated", async () => {
   const delta = (text: string) => ({ type: "stream_event", event: { type: "content_block_delta", delta: { type: "text_delta", text } } });
   const thinking = { type: "stream_event", event: { type: "content_block_delta", delta: { type: "thinking_delta", thinking: "hm" } } };
   await using talk = await answering([
@@ -371,7 +371,7 @@ test("text that came in pieces is not said twice", async () => {
   expect(talk.of("agent_thought_chunk")).toHaveLength(1);
 });
 
-test("the lines of gemini's stream-json are understood too", async () => {
+test("gemini's stream-json is understood", async () => {
   await using talk = await answering([
     { type: "init", session_id: "s", model: "gemini-pro" },
     { type: "message", role: "user", content: "go" },
@@ -389,7 +389,7 @@ test("the lines of gemini's stream-json are understood too", async () => {
   expect(_meta).toMatchObject({ usage: { model: "gemini-pro", input: 15, output: 10, cacheRead: 5, cacheWrite: 0, cost: null } });
 });
 
-test("an answer that is only in the result is said; one that says it failed, or is no stream-json, is an error", async () => {
+test("an answer that is only in the result is used; a failed result, or output that is not stream-json, is an error", async () => {
   await using late = await answering([{ type: "result", is_error: false, result: "All of it." }]);
   await late.prompt("go");
   expect(late.said).toBe("All of it.");
@@ -404,7 +404,7 @@ test("an answer that is only in the result is said; one that says it failed, or 
   expect(await failure(foreign.prompt("go"))).toMatchObject({ code: "malformed_answer", hint: expect.stringContaining('"plain"') });
 });
 
-/** With a command that says these lines, the last one without an end. */
+/** A conversation whose command prints these lines; the last line has no newline. */
 async function answering(lines: unknown[]): Promise<Talk> {
   const place = directory();
   onTestFinished(() => place[Symbol.dispose]());
@@ -415,7 +415,7 @@ async function answering(lines: unknown[]): Promise<Talk> {
 
 const TICKETS: McpServer = { name: "tickets", command: "tickets-mcp", args: ["--stdio"], env: [{ name: "URL", value: "x" }] };
 
-test("a command that has a place for them is given its MCP servers in a file of the run's own, and a prompt never is that place", async () => {
+test("a command with a placeholder for MCP servers gets them in a private file, and a placeholder in the prompt is not replaced", async () => {
   await using talk = await begin({ command: sh('stat -c %a "$1"; cat "$1" -; exit 0').concat("{mcp}") }, { servers: [TICKETS] });
   await talk.prompt("my {mcp}");
   expect(talk.said).toMatch(/^600\n/);
@@ -425,7 +425,7 @@ test("a command that has a place for them is given its MCP servers in a file of 
   expect(talk.notices).toEqual([]);
 });
 
-test("a command without a place for MCP servers goes without them, which is told once", async () => {
+test("a command without a placeholder for MCP servers runs without them, which is reported once", async () => {
   await using talk = await begin({ command: ["cat"] }, { servers: [TICKETS] });
   await talk.prompt("one");
   await talk.prompt("two");

@@ -1,11 +1,11 @@
-/** What the real agents printed for `say I look`, `tool shell echo hi-there`, `say done` with the scripted model: versions of tests/real/versions.json. */
+/** Output of the real agents for `say I look`, `tool shell echo hi-there`, `say done` with the scripted model: versions of tests/real/versions.json. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Piece } from "./piece.ts";
 import { streamJsonReader } from "./stream-json.ts";
 
-/** In pieces of any size, as pipes have them. */
+/** Reads the recording in pieces of the given size, as a pipe would deliver it. */
 function read(agent: string, size: number): Piece[] {
   const bytes = readFileSync(join(import.meta.dirname, "fixtures", `${agent}.jsonl`));
   const reader = streamJsonReader();
@@ -20,7 +20,7 @@ test.each([
   ["claude", { model: "claude-opus-5-5", input: 7812, output: 12, cacheRead: 0, cacheWrite: 0, cost: 0.031488 }],
   ["qwen", { model: "scripted", input: 13507, output: 41 }],
   ["gemini", { model: "gemini-2.5-pro", input: 11791, output: 31, cacheRead: 0 }],
-])("what %s prints is text, a tool and its result, and what it took, each once", (agent, used) => {
+])("the output of %s becomes text, a tool call with its result, and usage, each once", (agent, used) => {
   const pieces = read(agent, 1000);
   expect(read(agent, 7)).toEqual(pieces);
   const text = pieces.map((piece) => (piece.kind === "text" ? piece.text : piece.kind === "tool" ? "|" : "")).join("");

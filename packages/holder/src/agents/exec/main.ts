@@ -1,4 +1,4 @@
-/** `node exec-agent.mjs [WORD…] ORDER.json`: a command for each turn, as an agent that speaks the Agent Client Protocol. */
+/** `node exec-agent.mjs [WORD…] ORDER.json`: runs a command per turn as an agent that speaks the Agent Client Protocol. */
 import { dirname, resolve } from "node:path";
 import { ExecOrder } from "@holdfast/contract/agent-order";
 import { readOrder } from "../order.ts";
@@ -7,7 +7,7 @@ import { ExecConversation } from "./exec-conversation.ts";
 
 const file = process.argv.slice(2).at(-1) ?? "";
 const given = readOrder(file, ExecOrder);
-// What the user gave behind `--` is for the command.
+// Arguments that the user gave after `--` belong to the command.
 const order = { ...given, command: [...given.command, ...process.argv.slice(2, -1)] };
 await serve(
   {

@@ -1,4 +1,4 @@
-/** What a command's answer says, whatever form it has. */
+/** The parts of a command's answer, independent of its format. */
 import type { TokenUse } from "@holdfast/contract/transcript";
 
 export type Piece =
@@ -7,17 +7,17 @@ export type Piece =
   | { kind: "tool"; id: string; name: string; input: unknown }
   | { kind: "tool_ended"; id: string; output: string; ok: boolean }
   | { kind: "usage"; usage: Partial<TokenUse> }
-  /** What one request to the model read; its answer has only begun. */
+  /** The input of one model request, whose answer has only begun. */
   | { kind: "step"; id: string; input: number; cacheRead: number; cacheWrite: number }
   | { kind: "failed"; message: string };
 
 export interface AnswerReader {
   push(chunk: Buffer): Piece[];
-  /** What was not said yet when the answer ended. `isForeign`: nothing in it was understood. */
+  /** The remaining pieces at the end of the output. `isForeign`: no line was understood. */
   end(): { pieces: Piece[]; isForeign: boolean };
 }
 
-/** Its output is its answer, as it comes. */
+/** The output is the answer, passed on as it arrives. */
 export function plainReader(): AnswerReader {
   const decoder = new TextDecoder();
   const pieces = (text: string): Piece[] => (text === "" ? [] : [{ kind: "text", text }]);

@@ -1,4 +1,4 @@
-/** What a command is given: the words of the person alone where it knows the rest, and otherwise what was said before, marked as such. */
+/** The text that a command gets: only the prompt if it remembers the rest, and otherwise the earlier turns too, marked as such. */
 import type { Kept } from "../context/kept.ts";
 import { cutShort, type Turn } from "../context/turn.ts";
 
@@ -24,12 +24,12 @@ function renderTurn(turn: Turn): string {
   return [`User:\n${turn.prompt}`, ...said, cutShort(turn) ?? []].flat().join("\n\n");
 }
 
-/** What is inside cannot end it. */
+/** The text inside the tag cannot close it. */
 function marked(name: string, text: string): string {
   return `<${name}>\n${text.replaceAll(`</${name}>`, `<\\/${name}>`)}\n</${name}>`;
 }
 
-/** In place of `{prompt}`, or behind the last word. A word that begins with a dash would be taken for a flag. */
+/** Replaces `{prompt}`, or appends the prompt as the last argument. A prompt that begins with a dash would be read as a flag. */
 export function withArgument(command: readonly string[], prompt: string): string[] {
   const word = prompt.startsWith("-") ? ` ${prompt}` : prompt;
   if (!command.some((each) => each.includes("{prompt}"))) return [...command, word];

@@ -1,7 +1,7 @@
 import type { McpServer } from "@agentclientprotocol/sdk";
 import { writeFileAtomic } from "@holdfast/platform/files";
 
-/** The servers that a command is given, as most programs read them; for the user alone, as it has the run's token in it. It goes with the run. */
+/** Writes the command's MCP servers in the common format. Readable only by the user, because it contains the run's token; deleted with the run. */
 export function writeServers(file: string, servers: readonly McpServer[]): void {
   const entries = servers.flatMap((server) => {
     if (!("command" in server)) return [];

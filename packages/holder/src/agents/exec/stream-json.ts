@@ -1,12 +1,12 @@
 /**
- * Answers as lines of JSON: what `claude -p --output-format stream-json --verbose` and `qwen` say (messages whole, or also in pieces), and what
- * `gemini --output-format stream-json` says. Lines of other kinds, and those that are no JSON, are passed over.
+ * Reads answers that are JSON lines: those of `claude -p --output-format stream-json --verbose` and `qwen` (whole messages, or also in pieces), and
+ * those of `gemini --output-format stream-json`. Lines of other types, and lines that are not JSON, are skipped.
  */
 import type { AnswerReader, Piece } from "./piece.ts";
 
 type Table = Record<string, unknown>;
 
-/** A line beyond it is no answer of an agent's. */
+/** No agent writes a longer line. */
 const LONGEST_LINE = 32 * 1024 * 1024;
 
 export function streamJsonReader(): AnswerReader {
@@ -36,15 +36,15 @@ export function streamJsonReader(): AnswerReader {
 }
 
 class LineReader {
-  /** Whether messages come in pieces: then their whole text was said already. */
+  /** Whether messages arrive in pieces: their complete text then repeats them. */
   #inPieces = false;
   #said = false;
 
-  /** Undefined of a line that says nothing we know. */
+  /** Undefined for a line without known content. */
   read(line: string): Piece[] | undefined {
     const event = tableOf(line);
     if (event === undefined || typeof event.type !== "string") return undefined;
-    // What an agent's own agents say is not its answer.
+    // Text of a subagent is not part of the answer.
     if (typeof event.parent_tool_use_id === "string") return [];
     const pieces = this.#pieces(event);
     this.#said ||= pieces?.some(({ kind }) => kind === "text") ?? false;
@@ -124,7 +124,7 @@ function claudeUse(spent: Table) {
   };
 }
 
-/** Its input is all of it, with what was read from a cache. */
+/** Gemini's input count includes tokens read from a cache. */
 function geminiUse(stats: Table) {
   const input = count(stats.input_tokens);
   const cacheRead = count(stats.cached) ?? 0;
@@ -149,7 +149,7 @@ function thought(value: unknown): Piece[] {
   return typeof value === "string" && value !== "" ? [{ kind: "thought", text: value }] : [];
 }
 
-/** Text, or the texts of a list of blocks. */
+/** A text, or the texts of a list of blocks. */
 function textIn(value: unknown): string {
   if (typeof value === "string") return value;
   if (Array.isArray(value))

@@ -1,4 +1,4 @@
-/** What a tool of another agent's does, by its name, as far as names tell. */
+/** Guesses the kind of another agent's tool from its name. */
 import type { ToolKind } from "@holdfast/contract/status";
 
 const KINDS: [names: RegExp, kind: ToolKind][] = [
@@ -14,7 +14,7 @@ export function kindOf(name: string): ToolKind {
   return KINDS.find(([names]) => names.test(name))?.[1] ?? "other";
 }
 
-/** Name and what matters most of its input, in one line. */
+/** The name and the main argument, in one line. */
 export function titleOf(name: string, input: unknown): string {
   const values = typeof input === "object" && input !== null ? (input as Record<string, unknown>) : {};
   const key = ["command", "file_path", "path", "absolute_path", "pattern", "query", "url", "description"].find(

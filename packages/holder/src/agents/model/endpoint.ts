@@ -1,4 +1,4 @@
-/** Where the model is, and how it is asked: from the order, else from the variables that programs for the same API read. Keys stay in the environment. */
+/** The endpoint and the API of the model: from the order, else from the variables that other programs for this API use. Keys stay in the environment. */
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { ModelApi, ModelOrder } from "@holdfast/contract/agent-order";
@@ -11,15 +11,15 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface Endpoint {
   api: ModelApi;
   url: string;
-  /** Null: nobody said which, and the endpoint may tell. */
+  /** Null: no model was named, and the endpoint may list one. */
   model: string | null;
   key: string | null;
-  /** The variable that would have it. */
+  /** The variable that would contain the key. */
   keyName: string;
   keyHeader: string | null;
 }
 
-/** How long a list of models is waited for. */
+/** Time limit for the list of models. */
 const LIST_MS = 3000;
 
 const Models = z.object({ data: z.array(z.object({ id: z.string() })) });
@@ -40,7 +40,7 @@ export function endpointOf(order: Pick<ModelOrder, "api" | "endpoint" | "model" 
   };
 }
 
-/** The first of those that somebody set; a model or an address says more than a key that may be there for other programs. */
+/** The first API with a variable set. A model or an address counts more than a key, which may be there for other programs. */
 function apiIn(env: Environment): ModelApi {
   const isSet = (...names: string[]) => names.some((name) => env[name]);
   if (isSet("OPENAI_MODEL", "OPENAI_BASE_URL")) return "openai";
@@ -63,7 +63,7 @@ export function modelAt(endpoint: Endpoint, model: string): LanguageModel {
   const { api, url: baseURL } = endpoint;
   const headers = headersOf(endpoint);
   if (api === "openai") return createOpenAICompatible({ name: "openai", baseURL, headers, includeUsage: true })(model);
-  // Of its two ways to send a key, one has to be used; where the key goes elsewhere, nothing is sent in it.
+  // The library needs a key in one of its two headers; if the key belongs in another header, this one stays empty.
   const { authorization, "x-api-key": apiKey = "", ...others } = headers;
   const key = authorization === undefined ? { apiKey } : { authToken: authorization.replace(/^Bearer /, "") };
   return createAnthropic({ baseURL, ...key, headers: others })(model);
@@ -75,7 +75,7 @@ function headersOf({ api, key, keyHeader }: Endpoint): Record<string, string> {
   return { [header]: header === "authorization" ? `Bearer ${key}` : key };
 }
 
-/** The models that it lists, as far as it does. */
+/** The models that the endpoint lists; empty if it lists none. */
 export async function modelsAt(endpoint: Endpoint): Promise<string[]> {
   try {
     const version = endpoint.api === "anthropic" ? { "anthropic-version": "2023-06-01" } : {};

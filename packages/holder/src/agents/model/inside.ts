@@ -1,11 +1,11 @@
-/** Paths that a model names, inside of the session's directory and nowhere else, whatever symbolic links there are. */
+/** Confines paths that a model names to the session's directory, even through symbolic links. */
 import { relative } from "node:path";
 import { inside as realPathInside, insideToWrite as realPathInsideToWrite } from "../../inside.ts";
 
-/** Why a tool does not do what it was asked to; the model is told, and may do better. */
+/** The reason why a tool refuses a request; the model reads it and may correct itself. */
 export class Refusal extends Error {}
 
-/** Where it really is. Of what is not there yet: where it would be. `root` is a real path. */
+/** The real path; for a missing file, the path it would have. `root` is a real path. */
 export async function inside(root: string, path: string): Promise<string> {
   try {
     return realPathInside(root, path);
@@ -14,7 +14,7 @@ export async function inside(root: string, path: string): Promise<string> {
   }
 }
 
-/** The same for what is to be written. Git's own files are git's to write: a hook there would be run by whoever commits. */
+/** As `inside`, for a file to be written. Git's own files are refused, because the next commit would run a hook there. */
 export async function insideToWrite(root: string, path: string): Promise<string> {
   if ((await inside(root, path)) === root) throw new Refusal("the file name is missing");
   try {
@@ -24,7 +24,7 @@ export async function insideToWrite(root: string, path: string): Promise<string>
   }
 }
 
-/** As people read it. */
+/** The path as people read it. */
 export function nameOf(root: string, path: string): string {
   return relative(root, path) || ".";
 }

@@ -2,7 +2,7 @@ interface Given {
   cwd: string;
   system: string | null;
   tools: readonly string[];
-  /** Whether it has tools of servers. */
+  /** Whether there are tools of MCP servers. */
   hasOthers: boolean;
   servers: readonly string[];
 }
@@ -12,7 +12,7 @@ const NONE = {
   own: "You have no tools for files.",
 } as const;
 
-/** What the model is told about itself, before anything else. `tools` are the agent's own, `servers` what those say that have others. */
+/** The system prompt of the model. `tools` are the agent's own tools, `servers` the instructions of MCP servers. */
 export function instructionsFor({ cwd, system, tools, hasOthers, servers }: Given): string {
   const own = [
     `You are a coding agent. You work in the directory ${cwd}, for a person who may not be watching.`,

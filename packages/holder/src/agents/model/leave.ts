@@ -1,4 +1,4 @@
-/** Leave to use a tool: by the mode, by what was allowed for good before, or by asking. */
+/** Permission to use a tool: by the mode, by an earlier permission for good, or by asking. */
 import type { PermissionOption, ToolCallUpdate } from "@agentclientprotocol/sdk";
 import { type ModelMode, REASON } from "@holdfast/contract/agent-order";
 import type { Place } from "../conversation.ts";
@@ -35,13 +35,13 @@ export class Leave {
     if (outcome.outcome === "cancelled") return "cancelled";
     if (outcome.optionId === "always") this.#always.add(what);
     if (outcome.optionId === "allow" || outcome.optionId === "always") return "allowed";
-    // Any other answer is a refusal.
+    // Any other answer is a denial.
     const reason = outcome._meta?.[REASON];
     return { refused: typeof reason === "string" ? reason : null };
   }
 }
 
-/** Edits are one thing, as far as trust goes; commands are each another, and so is each tool of a server. */
+/** One permission covers all edits; each command, and each tool of a server, needs its own. */
 function subjectOf({ name, leave }: AgentTool, input: unknown): string {
   if (leave === "edit") return "edit";
   return leave === "use" ? `use ${name}` : `${name} ${JSON.stringify(input)}`;

@@ -1,4 +1,4 @@
-/** Turns as messages for a model. What it was told in earlier turns is told the same way each time, so that endpoints may keep it. */
+/** Converts turns to messages for a model. Earlier turns are always converted the same way, so that endpoints can cache them. */
 import type { ModelMessage, ToolResultPart } from "ai";
 import type { Kept } from "../context/kept.ts";
 import { bytesOf } from "../context/tokens.ts";
@@ -31,7 +31,7 @@ export function messagesOfTurn(turn: Turn): ModelMessage[] {
 
 type Content = Exclude<Extract<ModelMessage, { role: "assistant" }>["content"], string>;
 
-/** Collects what the model said until something has to come between: then it is a message, and the results of its tools are the next. */
+/** Collects the model's output until something comes between: then it becomes a message, followed by a message with the results of its tools. */
 class Answer {
   readonly #messages: ModelMessage[];
   #content: Content = [];
@@ -50,7 +50,7 @@ class Answer {
   use(use: ToolUse): void {
     const { title, input, output, ok } = use;
     const toolName = nameOf(use);
-    // A tool of another agent's: the model has none like it.
+    // A tool of another agent, which this model does not have.
     if (toolName === undefined) {
       this.say(`[A tool was used: ${title}${ok === false ? " (failed)" : ""}]`);
       return;
@@ -87,13 +87,13 @@ export function resultOf({
   return { type: "tool-result", toolCallId, toolName, output: { type: ok ? "text" : "error-text", value: text } };
 }
 
-/** Of a server's tool its own; of others which of ours it was. */
+/** The own name of a server's tool; for other tools, the matching built-in one. */
 function nameOf({ name, tool: kind, input }: ToolUse): string | undefined {
   if (name?.startsWith("mcp__")) return typeof input === "object" && input !== null ? name : undefined;
   return toolFor(kind, input)?.name;
 }
 
-/** Some endpoints take no others. */
+/** Some endpoints accept no other characters. */
 function idOf(id: string): string {
   return id.replace(/[^a-zA-Z0-9_-]/g, "_");
 }
@@ -106,8 +106,8 @@ export function bytesOfMessages(messages: readonly ModelMessage[]): number {
 }
 
 /**
- * Of a turn that has become too large by itself: with what its first tools said left out, as far as is needed. The last message stays whole. `leftOut` is
- * how many of them.
+ * Shortens a turn that has become too large on its own, by omitting the results of its first tools as far as needed. The last message stays
+ * complete. `leftOut` is the number of omitted results.
  */
 export function shortened(now: readonly ModelMessage[], tooMany: number): { messages: ModelMessage[]; leftOut: number } {
   let bytes = tooMany;

@@ -1,8 +1,8 @@
 /**
- * The built-in agent: a model that is asked, its tools that are used, and so on until it has nothing more to do. The loop is here, and not in the library that
- * asks the model: between two steps come leave for each tool, what people say meanwhile, what fits into the context, and another try where one may help.
+ * The built-in agent: asks a model and runs its tools, until the model has nothing more to do. The loop is here rather than in the library,
+ * because each step also needs permission for tools, messages of people, a fit into the context, and retries.
  *
- * Whatever happens, each turn ends with a memory that can be gone on with: what came is in it, calls have results, and words that led nowhere are not.
+ * Whatever happens, each turn leaves a usable memory: it has the output so far, every call has a result, and a prompt without any effect is not in it.
  */
 
 import { RequestError, type SessionConfigOption, type StopReason } from "@agentclientprotocol/sdk";
@@ -35,13 +35,13 @@ const MODES = {
 interface Given {
   order: ModelOrder;
   endpoint: Endpoint;
-  /** The one it begins with, and those that the endpoint lists. */
+  /** The initial model, and those that the endpoint lists. */
   model: string;
   models: readonly string[];
   place: Place;
   /** The session's directory, without symbolic links. */
   root: string;
-  /** Its own from here on: they end with it. */
+  /** Owned by the conversation from here on, and closed with it. */
   servers: Servers;
 }
 
@@ -56,7 +56,7 @@ export class ModelConversation implements Conversation {
   readonly #toolbox: Toolbox;
   #model: string;
   #models: string[];
-  /** Words for the turn that runs; undefined while none does. */
+  /** Steering messages for the running turn; undefined while no turn runs. */
   #steering: string[] | undefined;
 
   constructor({ order, endpoint, model, models, place, root, servers }: Given) {
@@ -87,14 +87,14 @@ export class ModelConversation implements Conversation {
     this.#leave.mode = known;
   }
 
-  /** Also one that is not in the list: not every endpoint lists all it has, and it says so when it is asked. */
+  /** Also accepts an unlisted model: not every endpoint lists all its models, and it reports an unknown one when asked. */
   setOption(option: string, value: string): void {
     if (option === "mode") this.setMode(value);
     else if (option === "model" && value.trim() !== "") this.#model = value;
     else throw RequestError.invalidParams({ configId: option });
   }
 
-  /** What the endpoint lists, when it answered late. */
+  /** Offers the endpoint's models if its list arrived late. */
   async offer(models: readonly string[]): Promise<void> {
     this.#models = [...models];
     await this.#place.tell({ sessionUpdate: "config_option_update", configOptions: this.#options() });
@@ -122,7 +122,7 @@ export class ModelConversation implements Conversation {
       if (error instanceof AgentFailure && (usage.input !== 0 || usage.output !== 0)) error.usage = usage;
       throw error;
     } finally {
-      // What nobody came to hear any more is remembered all the same.
+      // Steering messages that the model did not read are remembered all the same.
       for (const text of this.#steering) turn.said.push({ kind: "steer", text });
       this.#steering = undefined;
       this.#context.add(turn);
@@ -165,7 +165,7 @@ export class ModelConversation implements Conversation {
     }
   }
 
-  /** The tools that there are for this step: servers come and go. */
+  /** The tools for this step, because servers come and go. */
   async #offer(): Promise<Offered> {
     const { gauge, rule } = this.#context;
     const { offered, notices } = this.#toolbox.offer(rule.tokens === null ? Number.POSITIVE_INFINITY : gauge.bytes(rule.tokens));
@@ -210,7 +210,7 @@ export class ModelConversation implements Conversation {
     return answer;
   }
 
-  /** What is sent: as much of the conversation as there is room for beside this turn. */
+  /** The messages to send: as much of the conversation as fits besides this turn. */
   async #fit(now: readonly ModelMessage[], besides: number, isFirst: boolean): Promise<{ messages: ModelMessage[]; used: number }> {
     const { gauge, rule, turns } = this.#context;
     const { tokens: size } = rule;
@@ -218,7 +218,7 @@ export class ModelConversation implements Conversation {
     let current = [...now];
     const tooMany = size === null ? 0 : weigh(now) - size;
     if (tooMany > 0) {
-      // Four bytes are more than a token has, mostly: rather too much is left out than too little.
+      // Six bytes per token is more than most texts have: it is better to omit too much than too little.
       const short = shortened(now, tooMany * 6);
       current = short.messages;
       if (size !== null && weigh(current) > size)

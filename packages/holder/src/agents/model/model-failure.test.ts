@@ -11,7 +11,7 @@ const endpoint = endpointOf(nothing, { OPENAI_API_KEY: "k" });
 const refusal = (statusCode: number, message: string, responseHeaders: Record<string, string> = {}) =>
   failureOf(new APICallError({ message, statusCode, responseHeaders, url: endpoint.url, requestBodyValues: {} }), endpoint);
 
-test("when to try again is said in seconds, in milliseconds, as a date, or not at all", () => {
+test("the delay before a retry is read from seconds, milliseconds or a date, and may be missing", () => {
   expect(retryAfter({ "retry-after": "2" })).toBe(2000);
   expect(retryAfter({ "retry-after-ms": "250", "retry-after": "2" })).toBe(250);
   expect(retryAfter({ "retry-after": new Date(Date.now() + 60_000).toUTCString() })).toBeGreaterThan(50_000);
@@ -20,7 +20,7 @@ test("when to try again is said in seconds, in milliseconds, as a date, or not a
   expect(retryAfter(undefined)).toBeNull();
 });
 
-test("what may pass is told from what will not", () => {
+test("temporary refusals are distinguished from permanent ones", () => {
   expect(refusal(429, "slow down", { "retry-after": "3" })).toMatchObject({
     failure: { code: "rate_limited" },
     passing: { afterMs: 3000 },
@@ -35,7 +35,7 @@ test("what may pass is told from what will not", () => {
   expect(refusal(400, "x".repeat(1000)).failure.message.length).toBeLessThan(400);
 });
 
-test("what an endpoint says in the middle of an answer is understood as far as it can be", () => {
+test("an error in the middle of an answer is mapped to a code, whatever its form", () => {
   const told = (error: unknown) => failureOf(error, endpoint).failure;
   expect(told({ type: "rate_limit_error", message: "slow down" })).toMatchObject({
     code: "rate_limited",
@@ -55,7 +55,7 @@ test("what an endpoint says in the middle of an answer is understood as far as i
   expect(told(own)).toBe(own);
 });
 
-test("why a connection failed is at the bottom of the reasons", () => {
+test("a failed connection is reported with its innermost cause", () => {
   const refused = Object.assign(new Error(""), { code: "ECONNREFUSED" });
   const { failure } = failureOf(new TypeError("fetch failed", { cause: new AggregateError([refused]) }), endpoint);
   expect(failure).toMatchObject({ code: "network_failed", message: "the connection to api.openai.com failed: ECONNREFUSED" });
@@ -69,12 +69,12 @@ test("why a connection failed is at the bottom of the reasons", () => {
   expect(failureOf(outer, endpoint).failure).toMatchObject({ code: "network_failed", message: expect.stringContaining("terminated") });
 });
 
-test("an error that nobody foresaw is told as one, and can be tried again", () => {
+test("an unexpected error is internal and can be retried", () => {
   expect(asRequestError(new Error("odd"))).toMatchObject({ code: -32603, message: "odd", data: { code: "internal", retry: true } });
   expect(asRequestError("odder")).toMatchObject({ message: "odder" });
 });
 
-test("which endpoint is meant follows from what is set", () => {
+test("the endpoint, key and model follow from the environment and the order", () => {
   const of = (env: Record<string, string>, order: Partial<typeof nothing> = {}) => endpointOf({ ...nothing, ...order }, env);
   expect(of({})).toMatchObject({ api: "openai", url: "https://api.openai.com/v1", model: null, key: null });
   expect(of({ ANTHROPIC_API_KEY: "a" })).toMatchObject({
@@ -96,7 +96,7 @@ test("which endpoint is meant follows from what is set", () => {
   expect(of({ MINE: "m" }, { keyEnv: "MINE" } as object)).toMatchObject({ key: "m" });
 });
 
-test("how many tokens a text has is learnt from what the model counted, within reason", () => {
+test("the token estimate adapts to the model's own counts, within limits", () => {
   const gauge = new Gauge();
   expect(gauge.tokens(400)).toBe(100);
   gauge.learn(100, 1);

@@ -1,4 +1,4 @@
-/** What goes wrong between us and a model, as a person has to know it. */
+/** Maps errors of model requests to failures for people. */
 import {
   APICallError,
   EmptyResponseBodyError,
@@ -11,7 +11,7 @@ import {
 import { AgentFailure } from "../failure.ts";
 import type { Endpoint } from "./endpoint.ts";
 
-/** A failure that may pass by itself, and when: `afterMs` null where the endpoint did not say. */
+/** A failure that may be temporary, and when to retry: `afterMs` is null if the endpoint did not say. */
 export interface Passing {
   afterMs: number | null;
 }
@@ -40,7 +40,7 @@ export function failureOf(error: unknown, endpoint: Endpoint): { failure: AgentF
 
 interface Refused {
   status: number;
-  /** How it came. */
+  /** How the error was reported. */
   said: string;
   error: Error;
   after: number | null;
@@ -75,7 +75,7 @@ function refused({ status, said, error, after: afterMs }: Refused, endpoint: End
   return { failure: fail("model_failed", hint, false), passing: null };
 }
 
-/** What some say in the middle of an answer that had begun well. */
+/** Errors that some endpoints send in the middle of an answer. */
 function told(error: unknown, endpoint: Endpoint): { failure: AgentFailure; passing: Passing | null } {
   const { message, type = "" } = typeof error === "object" && error !== null ? (error as { message?: unknown; type?: unknown }) : {};
   const words = typeof message === "string" ? message : typeof error === "string" ? error : JSON.stringify(error);
@@ -95,7 +95,7 @@ function isMalformed(error: unknown): boolean {
     InvalidResponseDataError.isInstance(error) ||
     NoOutputGeneratedError.isInstance(error) ||
     EmptyResponseBodyError.isInstance(error) ||
-    // A good status, and a body that is none; unless it was the connection that failed on the way.
+    // A success status with an invalid body, unless the connection failed on the way.
     (APICallError.isInstance(error) && error.statusCode !== undefined && (!(error.cause instanceof Error) || isMalformed(error.cause)))
   );
 }
@@ -114,7 +114,7 @@ function keyHint({ key, keyName }: Endpoint): string {
     : `the key in ${keyName} was rejected: start the session with the right one, then send the message again`;
 }
 
-/** In milliseconds. Seconds, or a date. */
+/** The delay in milliseconds. The header has seconds, milliseconds or a date. */
 export function retryAfter(headers: Readonly<Record<string, string>> | undefined): number | null {
   const ms = Number.parseFloat(headers?.["retry-after-ms"] ?? "");
   if (ms >= 0) return ms;
@@ -125,7 +125,7 @@ export function retryAfter(headers: Readonly<Record<string, string>> | undefined
   return Number.isNaN(until) ? null : Math.max(0, until);
 }
 
-/** The reason is at the bottom: what is above only says that something failed. */
+/** The innermost cause: the outer errors only say that something failed. */
 function deepest(error: Error): string {
   const { cause } = error;
   if (cause instanceof AggregateError && cause.errors[0] instanceof Error) return deepest(cause.errors[0]);

@@ -1,4 +1,4 @@
-/** Opens a conversation with a model: which one, where, and in which directory. */
+/** Opens a conversation with a model: chooses the model, its endpoint and the directory. */
 import { realpath } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { McpServer } from "@agentclientprotocol/sdk";
@@ -12,7 +12,7 @@ import { ModelConversation } from "./model-conversation.ts";
 import type { ServerOrder } from "./servers/mcp-client.ts";
 import { Servers } from "./servers/servers.ts";
 
-/** Nobody waits longer to begin: the list is told when it comes. */
+/** The start waits no longer than this: a later list is offered when it arrives. */
 const LIST_MS = 500;
 
 export function modelKind(order: ModelOrder, env: NodeJS.ProcessEnv): Kind {
@@ -36,14 +36,14 @@ async function openModel({ order, env, place }: { order: ModelOrder; env: NodeJS
   return conversation;
 }
 
-/** Those of which some tool may be wanted, with the environment that the agent has itself. */
+/** The servers with at least one selected tool, with the agent's own environment. */
 function serverOrders(
   servers: readonly McpServer[],
   { order, env, cwd }: { order: ModelOrder; env: NodeJS.ProcessEnv; cwd: string },
 ): ServerOrder[] {
   const inherited = Object.fromEntries(Object.entries(env).filter(([name, value]) => name !== TRANSCRIPTS && value !== undefined));
   return servers.flatMap((server) => {
-    // We say that we take no others; a client that gives them all the same was told.
+    // The agent declares that it accepts no other servers; a client that sends them anyway knows.
     if (!("command" in server)) return [];
     const { name, command, args, env: own } = server;
     if (!meansServer(order.tools, name) || !meansServer(order.roleTools, name)) return [];
@@ -52,7 +52,7 @@ function serverOrders(
   });
 }
 
-/** Of an endpoint with one model there is nothing to choose. */
+/** With a single model there is no choice. */
 function onlyOne(models: readonly string[]): string {
   const [only] = models;
   if (models.length === 1 && only !== undefined) return only;

@@ -1,6 +1,6 @@
 /**
- * One question to the model and its answer, told as it comes. A failure that may pass is waited for a little, and said so, as long as nothing of the answer was
- * there: what was said cannot be unsaid.
+ * One request to the model, whose answer is passed on as it arrives. A temporary failure is reported and retried after a pause, but only before the
+ * first part of the answer: printed text cannot be taken back.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StopReason } from "@agentclientprotocol/sdk";
@@ -12,27 +12,27 @@ import { type Endpoint, modelAt } from "./endpoint.ts";
 import { failureOf } from "./model-failure.ts";
 import type { AgentTool } from "./tools/tool.ts";
 
-/** More than this a person would rather know than wait for. */
+/** For a longer pause a person would rather see the error than wait. */
 const LONGEST_PAUSE_MS = 20_000;
 const PAUSES_MS = [1000, 4000];
 
-// What the library has to say about settings is for nobody who is here to read it.
+// Nobody sees the library's warnings about settings.
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
 
 export interface ToolCall {
   id: string;
   name: string;
   input: unknown;
-  /** What is wrong with it, where the model got it wrong. */
+  /** The reason why the call is invalid, if it is. */
   error: string | null;
 }
 
 type Counts = Pick<TokenUse, "input" | "output" | "cacheRead" | "cacheWrite">;
 
 export interface StepAnswer {
-  /** As the model wants to be reminded of it. */
+  /** The answer in the form in which it is sent back to the model. */
   messages: ModelMessage[];
-  /** Those that wait for a result. */
+  /** Calls that need a result. */
   calls: ToolCall[];
   usage: Counts;
   stopReason: StopReason;
@@ -85,7 +85,7 @@ async function answer({
     tools: Object.fromEntries(tools.map((tool) => [tool.name, asOffered(tool)])) as ToolSet,
     maxRetries: 0,
     abortSignal: signal,
-    // It comes with the stream too, where it is taken.
+    // The error is handled where the stream is read.
     onError: () => {},
   });
   const calls: ToolCall[] = [];
@@ -104,7 +104,7 @@ async function answer({
     if (part.type === "error") throw part.error;
   }
   const said = await result.responseMessages;
-  // Of a call that makes no sense the library has the answer already; ours says the same, and is told.
+  // The library has already answered an invalid call; our result says the same, and is shown.
   return { messages: said.filter(({ role }) => role === "assistant"), calls, usage, stopReason: stopReasonOf(reason) };
 }
 
@@ -112,7 +112,7 @@ function asOffered({ description, input, schema }: AgentTool) {
   return schema === undefined ? toolFor({ description, inputSchema: input }) : toolFor({ description, inputSchema: jsonSchema(schema) });
 }
 
-/** Anthropic keeps what comes up to here, at a tenth of the price. Other endpoints pass over it. */
+/** Anthropic caches everything up to this mark, at a tenth of the price. Other endpoints ignore it. */
 const CACHED = { providerOptions: { anthropic: { cacheControl: { type: "ephemeral" as const } } } };
 
 function withCache(messages: readonly ModelMessage[]): ModelMessage[] {

@@ -1,4 +1,4 @@
-/** The tools that a model wants used, one after the other: told, asked leave for, used, told again. Each gets a result, whatever happens. */
+/** Runs the model's tool calls one after the other: shown, permitted, executed, reported. Every call gets a result, whatever happens. */
 import type { ToolCallContent } from "@agentclientprotocol/sdk";
 import type { ToolResultPart } from "ai";
 import type { ToolUse, Turn } from "../context/turn.ts";
@@ -69,7 +69,7 @@ async function useTool({ id, name, input, error }: ToolCall, using: Using): Prom
     await place.tell({ sessionUpdate: "tool_call_update", toolCallId: id, status: "in_progress", locations });
     const tell = (text: string) => {
       const content = [textOf(text)];
-      // Who does not hear it hears the result no better.
+      // If the client is gone, the result will report that too.
       place.tell({ sessionUpdate: "tool_call_update", toolCallId: id, status: "in_progress", content }).catch(() => {});
     };
     const result = await finish(await prepared.run(signal, tell), prepared.changes);

@@ -25,7 +25,7 @@ async function use(root: string, name: string, input: object, signal = never): P
   return (await prepared.run(signal, () => {})).text;
 }
 
-test("paths lead nowhere but into the directory, whatever symbolic links there are", async () => {
+test("paths are confined to the directory, even through symbolic links", async () => {
   using outer = place({ "secret.txt": "s", "root/a/b.txt": "b" });
   const root = join(outer.path, "root");
   symlinkSync(outer.path, join(root, "up"));
@@ -44,7 +44,7 @@ test("paths lead nowhere but into the directory, whatever symbolic links there a
   expect(await insideToWrite(root, ".gitignore")).toBe(join(root, ".gitignore"));
 });
 
-test("a file is read in parts, and what is no text is not", async () => {
+test("a text file is read in parts, and other files are refused", async () => {
   using at = place({
     "many.txt": Array.from({ length: 3000 }, (_, i) => `line ${i + 1}`).join("\n"),
     "empty.txt": "",
@@ -66,7 +66,7 @@ test("a file is read in parts, and what is no text is not", async () => {
   await expect(use(at.path, "read_file", { path: "none" })).rejects.toThrow("none does not exist");
 });
 
-test("directories are listed, and files found by their names, inside only", async () => {
+test("list_files lists directories and finds files by name, only inside the workspace", async () => {
   using outer = place({ "out.ts": "", "root/a.ts": "", "root/src/b.ts": "", "root/node_modules/c.ts": "", "root/.git/d.ts": "" });
   const root = join(outer.path, "root");
   symlinkSync(outer.path, join(root, "up"));
@@ -81,7 +81,7 @@ test("directories are listed, and files found by their names, inside only", asyn
   expect(await use(root, "list_files", { glob: "src/*" })).toContain("more than 500");
 });
 
-test("files are searched as git knows them, or all where there is no repository", async () => {
+test("search_files searches the files that git does not ignore, or all files outside a repository", async () => {
   using at = place({ "a.txt": "needle one\n", "sub/b.txt": "x\nneedle two\n", ignored: "needle", bin: "needle\0" });
   expect((await use(at.path, "search_files", { pattern: "needle (one|two)" })).split("\n").sort()).toEqual(
     ["a.txt:1:needle one", "sub/b.txt:2:needle two"].map((line) => expect.stringContaining(line)),
@@ -104,7 +104,7 @@ test("files are searched as git knows them, or all where there is no repository"
   expect((await use(at.path, "search_files", { pattern: "wide" })).length).toBeLessThan(500);
 });
 
-test("files are written whole and keep their mode; one that was changed meanwhile is not", async () => {
+test("files are written completely and keep their mode; a file that changed since it was read is not overwritten", async () => {
   using at = place({ "run.sh": "#!/bin/sh\necho one\necho one\n", bin: "\0" });
   chmodSync(join(at.path, "run.sh"), 0o775);
   expect(await use(at.path, "write_file", { path: "new/deep/a.txt", content: "a" })).toBe("new/deep/a.txt written");
@@ -127,7 +127,7 @@ test("files are written whole and keep their mode; one that was changed meanwhil
   expect(readFileSync(join(at.path, "run.sh"), "utf8")).toBe("yours");
 });
 
-test("a command runs in the directory; its output is kept at both ends, and it ends in time", async () => {
+test("a command runs in the directory, loses only the middle of a long output, and ends at its timeout", async () => {
   using at = place();
   expect(await use(at.path, "run_command", { command: "pwd; echo no >&2; exit 3" })).toMatch(
     new RegExp(`${at.path}[\\s\\S]*\\[exit code 3\\]$`),
@@ -145,21 +145,21 @@ test("a command runs in the directory; its output is kept at both ends, and it e
   expect(await running).toBe("[ended by SIGTERM]");
 });
 
-test("a command is named by its first line, as far as that is a line to read", () => {
+test("a command's title is its first line, shortened", () => {
   const title = (command: string) => TOOLS.find(({ name }) => name === "run_command")?.title({ command });
   expect(title("npm test")).toBe("npm test");
   expect(title("cat <<E\nlong\nE")).toBe("cat <<E …");
   expect(title("x".repeat(1000))?.length).toBeLessThan(200);
 });
 
-test("tools are chosen by their names, also by those that other agents have for them", () => {
+test("tools are selected by their names and by the names that other agents use", () => {
   expect(toolsNamed(null).tools).toHaveLength(6);
   const { tools, unknown } = toolsNamed(["Read", "Grep", "run_command", "WebSearch"]);
   expect(tools.map(({ name }) => name)).toEqual(["read_file", "search_files", "run_command"]);
   expect(unknown).toEqual(["WebSearch"]);
 });
 
-test("which tool it was is known again by what it did", () => {
+test("a tool is recognized by its kind and its input", () => {
   const inputs: Record<string, object> = {
     read_file: { path: "a", offset: 2 },
     list_files: { path: "a" },

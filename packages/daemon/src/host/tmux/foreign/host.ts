@@ -226,7 +226,7 @@ export class ForeignHost implements Host {
   }
 
   async resize(): Promise<void> {
-    throw new HoldfastError("not_in_reach", "the size of a window of somebody's own tmux is not changed", {
+    throw new HoldfastError("not_in_reach", "Holdfast does not resize windows of your own tmux", {
       hint: "attach, and resize it",
     });
   }
@@ -354,7 +354,7 @@ export class ForeignHost implements Host {
     const directory = runDirectory(this.#home, run.session, run.run);
     const place = readPlace(directory);
     if (this.#tmux && place?.pane) return { tmux: this.#tmux, pane: place.pane, place, directory };
-    throw new HoldfastError("not_in_reach", "its terminal is one that only its user can reach", {
+    throw new HoldfastError("not_in_reach", "Holdfast cannot reach its terminal", {
       hint: "resume its conversation after its end: holdfast resume NAME",
     });
   }

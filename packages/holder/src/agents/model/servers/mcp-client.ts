@@ -1,8 +1,8 @@
 /**
- * A server of the Model Context Protocol as a program on its standard input and output, by the protocol's own client. That is large: it is loaded by whoever has a
- * server, and by nobody else.
+ * An MCP server on standard input and output, through the protocol's own client library. The library is large, so it is loaded only if there is a
+ * server.
  *
- * What closes the link ends the program: its input ends, and one that does not mind that is ended by signals. A death of this process is the end of its input, too.
+ * Closing the link ends the program: its input ends, and signals follow if it ignores that. If this process dies, its input ends too.
  */
 import { VERSION } from "@holdfast/contract/version";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -22,23 +22,23 @@ export type { CallToolResult, Progress, Tool };
 export interface ServerOrder {
   name: string;
   command: readonly string[];
-  /** All of its environment. */
+  /** The complete environment. */
   env: Readonly<Record<string, string>>;
   cwd: string;
 }
 
 export interface LinkListener {
-  /** It is not there any more, whoever ended it. */
+  /** The server has ended, for any reason. */
   onEnd(): void;
   onTools(tools: Tool[]): void;
 }
 
 const LAST_WORDS = 2000;
 
-/** As long as a command may take. Whoever does not want to wait cancels the turn. */
+/** As long as a command may take. A person who does not want to wait cancels the turn. */
 const LONGEST_CALL_MS = 3_600_000;
 
-/** A server that has more of them at once than a model can be told says them without end, for all we know. */
+/** A server with more pages than a model can read probably repeats them without end. */
 const MOST_PAGES = 50;
 
 export class Link {
@@ -53,12 +53,12 @@ export class Link {
     const { stderr } = this.#transport;
     this.#words = stderr ? tailOf(stderr as import("node:stream").Readable, LAST_WORDS) : () => "";
     stderr?.on("data", (chunk: Buffer) => process.stderr.write(chunk));
-    // What a server answers is for the model to read: it is not held against a schema.
+    // The model reads the server's result, so it is not validated against a schema.
     this.#client = new Client({ name: "holdfast", version: VERSION }, { jsonSchemaValidator: { getValidator: () => unchecked } });
     this.#client.onclose = () => listener.onEnd();
   }
 
-  /** The end of what it printed beside the protocol. */
+  /** The end of its standard error output. */
   get lastWords(): string {
     return this.#words();
   }

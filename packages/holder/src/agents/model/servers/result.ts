@@ -1,4 +1,4 @@
-/** What a tool of a server answered, as text for a model, and no more of it than that should read at once. */
+/** Converts the result of a server's tool to text for a model, limited in length. */
 import { MOST_BYTES } from "../tools/limits.ts";
 import type { CallToolResult } from "./mcp-client.ts";
 
@@ -22,7 +22,7 @@ function textOf(content: Content): string {
   return `[${content.type}, ${content.mimeType}: the agent accepts only text]`;
 }
 
-/** The beginning and the end of what is too long. */
+/** Cuts the middle of a long text. */
 function ends(text: string): string {
   const bytes = Buffer.from(text);
   const half = MOST_BYTES / 2;

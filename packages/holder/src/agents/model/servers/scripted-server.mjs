@@ -1,4 +1,4 @@
-/** An MCP server for tests: `node scripted-server.mjs LOG [HOW]` writes down what it is told, and answers as its tools are called. */
+/** An MCP server for tests: `node scripted-server.mjs LOG [HOW]` logs its messages, and answers as its tools are called. */
 import { appendFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
@@ -55,7 +55,7 @@ createInterface(process.stdin).on("line", (line) => {
     const capabilities = { tools: { listChanged: true } };
     send({ id, result: { protocolVersion, capabilities, serverInfo: { name: "tides", version: "1" }, instructions: "Ask for the tide." } });
   } else if (method === "tools/list") {
-    // In two pages, as long lists are.
+    // In two pages, as for long lists.
     const second = params?.cursor === "2";
     send({ id, result: second ? { tools: tools.slice(2) } : { tools: tools.slice(0, 2), nextCursor: "2" } });
   } else if (method === "tools/call") {
@@ -73,5 +73,5 @@ createInterface(process.stdin).on("line", (line) => {
     send(made ? { id, result: made } : { id, error: { code: -32602, message: `there is no ${name} to be had` } });
   } else send({ id, error: { code: -32601, message: `there is no ${method}` } });
 });
-// Whoever starts it ends it, but for one that minds nothing.
+// Ends with its input, except for the stubborn one.
 process.stdin.on("end", () => (how === "stubborn" ? setInterval(() => {}, 1000) : process.exit(0)));

@@ -1,4 +1,4 @@
-/** A server's tool as one of the agent's: under a name that every model takes, and with the server's own words for it. */
+/** Wraps a server's tool as one of the agent's tools, with a name that every model accepts and the server's own description. */
 import { createHash } from "node:crypto";
 import { serverPrefix, toolWord } from "@holdfast/contract/tool-names";
 import * as z from "zod/mini";
@@ -6,14 +6,14 @@ import type { AgentTool } from "../tools/tool.ts";
 import type { Progress, Tool } from "./mcp-client.ts";
 import type { Server } from "./server.ts";
 
-/** Longer ones some models do not take. */
+/** Some models accept no longer names. */
 const LONGEST_NAME = 64;
 const HASH_CHARS = 6;
 const LONGEST_TITLE = 160;
-/** More of them nobody reads, and each is told with all before it. */
+/** Nobody reads more of them, and each update repeats all before it. */
 const MOST_PROGRESS = 100;
 
-/** `taken`: the names that there are; the tool's is added. */
+/** `taken`: the names in use; the tool's name is added. */
 export function serverTool(server: Server, listed: Tool, taken: Set<string>): AgentTool {
   const { name, description = "", inputSchema, annotations } = listed;
   const reads = annotations?.readOnlyHint === true;

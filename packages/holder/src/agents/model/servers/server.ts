@@ -1,12 +1,12 @@
-/** One server while a conversation has it: there, not yet, or not any more. What it has to say for itself is told by notices, never by a turn that fails. */
+/** One MCP server of a conversation: starting, running or gone. Its problems are reported by notices and never fail a turn. */
 import type { Notice } from "../../notices.ts";
 import type { Link, Progress, ServerOrder, Tool } from "./mcp-client.ts";
 import { textOfResult } from "./result.ts";
 
-/** So long a server may take to be there at all: some are downloaded first. */
+/** Time limit for a start: some servers are downloaded first. */
 const START_MS = 120_000;
 
-/** What it says that is not what the protocol has is told with all of it. */
+/** A protocol error contains the whole message, which may be long. */
 const LONGEST_REASON = 300;
 
 export interface Used {
@@ -23,7 +23,7 @@ export class Server {
   #tools: readonly Tool[] = [];
   #instructions = "";
   #untold: Notice[] = [];
-  /** When it was started, on the clock of performance.now(), and until when nobody knows more. */
+  /** The time of the start by performance.now(), and the end of that start. */
   #began = 0;
   #settled: Promise<void> = Promise.resolve();
 
@@ -44,7 +44,7 @@ export class Server {
     return this.#state === "starting";
   }
 
-  /** Once it is there, or is known not to be; `after`: how long after its start nobody should wait any more. */
+  /** `done` resolves once the start has succeeded or failed; `withinMs` is the rest of the wait, which ends `after` ms after the start. */
   settled(after: number): { done: Promise<void>; withinMs: number } {
     return { done: this.#settled, withinMs: Math.max(0, this.#began + after - performance.now()) };
   }
@@ -55,7 +55,7 @@ export class Server {
     this.#settled = this.#open();
   }
 
-  /** Starts it again where it was there and has died. One that could not be started is left alone. */
+  /** Starts the server again if it was running and has died. A server that could not be started is left alone. */
   revive(): void {
     if (this.#state === "gone" && this.#link !== undefined && !this.#closed) this.start();
   }
@@ -74,7 +74,7 @@ export class Server {
       return textOfResult(await link.call(what, { signal, onProgress }));
     } catch (error) {
       if (signal.aborted) return { text: "[cancelled]", ok: false };
-      // The end of its output is heard before that of its process.
+      // The end of its output is noticed before the end of its process.
       return { text: this.#isGone(link) ? `the server ${this.name} ended before it answered` : wordsOf(error), ok: false };
     }
   }

@@ -10,7 +10,7 @@ function scripted(how: string) {
   return { name: how, command, env: {}, cwd: "/" };
 }
 
-test("one that is late is waited for no longer than is said, and told once; another's tools are there", async () => {
+test("a late MCP server is waited for only until the time limit and reported once, and the tools of other servers are available", async () => {
   await using servers = new Servers([scripted("mute"), scripted("well")], { waitMs: 0 });
   servers.start();
   await expect
@@ -23,7 +23,7 @@ test("one that is late is waited for no longer than is said, and told once; anot
   expect(servers.takeNotices()).toEqual([]);
 });
 
-test("two with tools of one name have each their own", async () => {
+test("tools with the same name on two servers get different names", async () => {
   const [one, two] = [scripted("well"), { ...scripted("well"), name: "we.ll" }];
   await using servers = new Servers([one, two, { ...two, name: "we_ll" }]);
   servers.start();
@@ -36,7 +36,7 @@ test("two with tools of one name have each their own", async () => {
   ]);
 });
 
-test("what a tool answers is text for the model, and of what is long the beginning and the end", () => {
+test("a tool result becomes text for the model, and the middle of a long result is omitted", () => {
   const text = (words: string) => ({ type: "text" as const, text: words });
   const image = { type: "image" as const, data: "AA==", mimeType: "image/png" };
   const file = { type: "resource" as const, resource: { uri: "file:///a", text: "of a file" } };

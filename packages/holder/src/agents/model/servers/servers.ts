@@ -1,9 +1,9 @@
 /**
- * The servers of the Model Context Protocol that a conversation has. They are started when it opens, beside everything else; its first turn waits for them, but
- * not for ever: what comes later is offered to the model from then on. One of which no tool is wanted is not started.
+ * The MCP servers of a conversation. They start when it opens, in parallel with everything else; the first turn waits for them for a limited time, and
+ * tools of a late server are offered from then on. A server without a selected tool is not started.
  *
- * None of them can make a turn fail. What is wrong with one is a notice; what was to be called of it answers that it is not there. One that has died is
- * started again with the next turn. They end with the conversation: `close`.
+ * A server cannot fail a turn. Its problems are notices, and a call of a missing server returns an error to the model. A dead server is started again
+ * with the next turn. All servers end with the conversation.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Notice } from "../../notices.ts";
@@ -12,16 +12,16 @@ import type { ServerOrder } from "./mcp-client.ts";
 import { Server } from "./server.ts";
 import { serverTool } from "./server-tool.ts";
 
-/** So long after its start a turn waits for a server. */
+/** How long after a server's start a turn waits for it. */
 const WAIT_MS = 30_000;
 
-/** As much of what a server says of itself goes to the model with everything that is asked. */
+/** Limit for a server's own instructions, which are sent with every request. */
 const MOST_INSTRUCTIONS = 2000;
 
 export class Servers implements AsyncDisposable {
   readonly #servers: readonly Server[];
   readonly #waitMs: number;
-  /** Those of which was said that they are late. */
+  /** Servers whose delay was already reported. */
   readonly #late = new Set<Server>();
 
   constructor(orders: readonly ServerOrder[], { waitMs = WAIT_MS }: { waitMs?: number } = {}) {
@@ -33,7 +33,7 @@ export class Servers implements AsyncDisposable {
     for (const server of this.#servers) server.start();
   }
 
-  /** With each turn: until all are there, or are not to be waited for. */
+  /** Called before each turn: waits until all servers are ready or their wait is over. */
   async ready(signal: AbortSignal): Promise<void> {
     for (const server of this.#servers) server.revive();
     const over = new AbortController();
@@ -46,14 +46,14 @@ export class Servers implements AsyncDisposable {
     over.abort();
   }
 
-  /** What there is to tell since it was asked last. */
+  /** Notices since the last call. */
   takeNotices(): Notice[] {
     const late = this.#servers.filter((server) => server.isStarting && !this.#late.has(server));
     for (const server of late) this.#late.add(server);
     return [...this.#servers.flatMap((server) => server.takeNotices()), ...late.map(({ name }) => notYet(name))];
   }
 
-  /** Those of the servers that are there, and of those that were. */
+  /** The tools of all servers that are or were running. */
   tools(): AgentTool[] {
     const taken = new Set<string>();
     return this.#servers.flatMap((server) => server.tools.map((tool) => serverTool(server, tool, taken)));
@@ -63,7 +63,7 @@ export class Servers implements AsyncDisposable {
     return this.#servers.map(({ name }) => name);
   }
 
-  /** What those that are meant say of themselves. */
+  /** The instructions of the named servers. */
   instructions(names: ReadonlySet<string>): string[] {
     return this.#servers.flatMap(({ name, instructions }) =>
       instructions === "" || !names.has(name) ? [] : [`${name}: ${instructions.slice(0, MOST_INSTRUCTIONS)}`],

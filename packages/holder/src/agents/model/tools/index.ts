@@ -9,7 +9,7 @@ import { editFile, writeFile } from "./write-file.ts";
 
 export const TOOLS: readonly AgentTool[] = [readFile, listFiles, searchFiles, editFile, writeFile, runCommand];
 
-/** The names that agent definitions for other agents have for them. */
+/** The names that definitions for other agents use for these tools. */
 const ALIASES: Record<string, readonly string[]> = {
   Read: ["read_file"],
   Glob: ["list_files"],
@@ -21,7 +21,7 @@ const ALIASES: Record<string, readonly string[]> = {
   Bash: ["run_command"],
 };
 
-/** Of these tools those that are named, and the names of which nobody knows what is meant. */
+/** Selects tools by name, and returns the unknown names. */
 export function toolsNamed(
   names: readonly string[] | null,
   among: readonly AgentTool[] = TOOLS,
@@ -38,7 +38,7 @@ export function toolsNamed(
   };
 }
 
-/** Which of ours it was, of one that a transcript tells by what it did and with what. */
+/** The built-in tool for a call in a transcript, recognized by its kind and input. */
 export function toolFor(kind: ToolKind, input: unknown): AgentTool | undefined {
   return TOOLS.find((tool) => tool.kind === kind && tool.input.safeParse(input).success);
 }

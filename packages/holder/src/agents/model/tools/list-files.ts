@@ -5,7 +5,7 @@ import { inside, nameOf, Refusal } from "../inside.ts";
 import { MOST_ENTRIES } from "./limits.ts";
 import { defineTool } from "./tool.ts";
 
-/** Nobody looks for these, and they are large. */
+/** Large directories that nobody searches. */
 const PASSED_OVER = new Set([".git", "node_modules"]);
 
 export const listFiles = defineTool({
@@ -40,7 +40,7 @@ async function fitting({ root, directory, pattern }: { root: string; directory: 
   const found: string[] = [];
   for await (const entry of glob(pattern, { cwd: directory, exclude: (name) => PASSED_OVER.has(name) })) {
     if (found.length > MOST_ENTRIES) break;
-    // Globs can lead out, by .. and by links.
+    // Globs can leave the directory through .. and through links.
     const real = await inside(root, join(directory, entry)).catch(() => undefined);
     if (real !== undefined) found.push(nameOf(root, join(directory, entry)));
   }

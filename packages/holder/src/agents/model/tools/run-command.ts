@@ -40,13 +40,13 @@ export const runCommand = defineTool({
   },
 });
 
-/** All of it is in its input. */
+/** The input has the complete command. */
 function atAGlance(command: string): string {
   const [line = "", ...more] = command.trim().split("\n");
   return line.length > LONGEST_TITLE || more.length > 0 ? `${line.slice(0, LONGEST_TITLE)} …` : line;
 }
 
-/** The beginning and the end of what streams say, as it comes; in between it is told how much is left out. */
+/** The beginning and the end of the output, with a note of how many bytes are omitted between them. */
 function endsOf(streams: readonly Readable[]): () => string {
   let head = Buffer.alloc(0);
   let tail = Buffer.alloc(0);

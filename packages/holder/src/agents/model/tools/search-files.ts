@@ -1,4 +1,4 @@
-/** By git where it is a repository, which knows what not to look at, else by grep: both can be stopped, which a regular expression in here could not. */
+/** Searches with git in a repository, because git knows the ignored files, and otherwise with grep. Both can be aborted, unlike a regular expression in this process. */
 import { relative } from "node:path";
 import { gitCommand } from "@holdfast/platform/git/command";
 import * as z from "zod/mini";
@@ -55,7 +55,7 @@ async function search(what: Omit<Start, "signal">, signal: AbortSignal): Promise
   const enough = new AbortController();
   const { stdout, stderr, ended } = start({ ...what, signal: AbortSignal.any([signal, enough.signal]) });
   const complaint = tailOf(stderr, 1000);
-  // Waited for below; one that could not be started is no reason to end the agent before.
+  // Awaited below; a failed start must not end the agent before that.
   const how = ended.catch(() => ({ code: NO_REPOSITORY }));
   let text = "";
   for await (const chunk of stdout) {

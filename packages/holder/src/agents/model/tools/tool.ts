@@ -1,9 +1,9 @@
-/** What a tool of the built-in agent is. */
+/** The interface of the built-in agent's tools. */
 import type { ToolKind } from "@holdfast/contract/status";
 import type { JSONSchema7 } from "ai";
 import type * as z from "zod/mini";
 
-/** A change to a file: `old` null where there was none. Paths are absolute. */
+/** A change to a file: `old` is null for a new file. Paths are absolute. */
 export interface Change {
   path: string;
   old: string | null;
@@ -11,15 +11,15 @@ export interface Change {
 }
 
 export interface Prepared {
-  /** What it would change: people see it before they allow it. */
+  /** The planned changes, which people see before they allow them. */
   changes: Change[];
-  /** Files it is about. */
+  /** The affected files. */
   files: string[];
-  /** Does it; what it says is for the model. `tell`: how it stands, all of it each time, for people. */
+  /** Runs the tool; the result is for the model. `tell` shows the complete output so far to people. */
   run(signal: AbortSignal, tell: (text: string) => void): Promise<{ text: string; ok: boolean }>;
 }
 
-/** What leave is asked for: changes to files, commands, or this one tool. */
+/** The subject of a permission: changes to files, commands, or this one tool. */
 export type Leave = "edit" | "execute" | "use";
 
 export interface AgentTool<T extends z.ZodMiniType = z.ZodMiniType> {
@@ -28,12 +28,12 @@ export interface AgentTool<T extends z.ZodMiniType = z.ZodMiniType> {
   description: string;
   kind: ToolKind;
   input: T;
-  /** What the model is told of its arguments, where others check them; else that is `input`. */
+  /** The JSON schema for the model, if somebody else checks the arguments; default: `input`. */
   schema?: JSONSchema7;
-  /** Without it nobody is asked. */
+  /** Undefined: needs no permission. */
   leave?: Leave;
   title(input: z.infer<T>): string;
-  /** Looks whether it can be done, and does nothing. Throws a Refusal for the model to read. */
+  /** Checks whether the call is possible, without any effect. Throws a Refusal for the model to read. */
   prepare(input: z.infer<T>, root: string): Promise<Prepared>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What the model may use, of the agent's own tools and of those of the servers: as far as the settings and the role name them, and as far as there is room. The model is
- * told all of them with each question, so that many of them leave little of a small context for anything else.
+ * Selects the tools for the model, from the agent's own tools and those of MCP servers: by the names in the settings and the role, and by the available space. All
+ * tools are sent with every request, so many of them would fill a small context.
  */
 import type { ModelOrder } from "@holdfast/contract/agent-order";
 import { meansServer, serverPrefix } from "@holdfast/contract/tool-names";
@@ -10,38 +10,43 @@ import type { Servers } from "../servers/servers.ts";
 import { TOOLS, toolsNamed } from "./index.ts";
 import type { AgentTool } from "./tool.ts";
 
-/** What the agent's own tools are to the model, beside the messages, in bytes. */
+/** Size of the agent's own tools in a request. */
 const OWN_BYTES = 3000;
 
-/** What tools of servers may take of the context. */
+/** Share of the context that tools of MCP servers may use. */
 const MOST_SHARE = 0.5;
 
 export interface Offered {
   tools: readonly AgentTool[];
-  /** What they are to the model, in bytes. */
+  /** Size of the tools in a request. */
   bytes: number;
-  /** What servers say of themselves. */
+  /** The servers' own instructions. */
   instructions: readonly string[];
 }
 
 export class Toolbox {
   readonly #choices: readonly (readonly string[])[];
+  readonly #denied: readonly string[];
   readonly #servers: Servers;
   #isUnknownTold = false;
   #isTooMuchTold = false;
 
-  constructor({ tools, roleTools }: Pick<ModelOrder, "tools" | "roleTools">, servers: Servers) {
+  constructor({ tools, roleTools, roleDenied }: Pick<ModelOrder, "tools" | "roleTools" | "roleDenied">, servers: Servers) {
     this.#choices = [tools, roleTools].filter((names) => names !== null);
+    // Of `Bash(rm:*)` it can deny only the whole tool.
+    this.#denied = roleDenied.map((name) => name.replace(/\(.*/s, ""));
     this.#servers = servers;
   }
 
-  /** Which there are now. `room`: what the context has, in bytes. */
+  /** The tools for the next request. `room`: size of the context in bytes. */
   offer(room: number): { offered: Offered; notices: Notice[] } {
     const all = [...TOOLS, ...this.#servers.tools()];
-    const chosen = this.#choices.reduce<readonly AgentTool[]>((left, names) => toolsNamed(names, left).tools, all);
+    const denied = toolsNamed(this.#denied, all).tools;
+    const permitted = all.filter((tool) => !denied.includes(tool));
+    const chosen = this.#choices.reduce<readonly AgentTool[]>((left, names) => toolsNamed(names, left).tools, permitted);
     const foreign = chosen.filter(({ schema }) => schema !== undefined);
     const foreignBytes = foreign.reduce((sum, tool) => sum + bytesOfTool(tool), 0);
-    // How much room there is, is estimated: what was left out once does not come and go with that.
+    // The size of the context is an estimate: tools that were once left out must not come and go with it.
     const isTooMuch = this.#isTooMuchTold || foreignBytes > room * MOST_SHARE;
     const tools = isTooMuch ? chosen.filter(({ schema }) => schema === undefined) : chosen;
     const notices = [this.#unknown(all), isTooMuch ? this.#tooMuch(foreign.length, foreignBytes) : undefined];
@@ -60,7 +65,7 @@ export class Toolbox {
     if (this.#isUnknownTold) return undefined;
     this.#isUnknownTold = true;
     const unknown = this.#choices.flatMap((names) => toolsNamed(names, all).unknown);
-    // Of a server that is not there it is told that it is not.
+    // A missing server has its own notice.
     const nameless = unknown.filter((name) => !this.#servers.names.some((server) => meansServer([name], server)));
     if (nameless.length === 0) return undefined;
     return { about: "tools", severity: "warning", title: `there are no tools named ${nameless.join(", ")}` };

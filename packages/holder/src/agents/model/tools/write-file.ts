@@ -1,4 +1,4 @@
-/** Files are written whole, beside their place and then renamed: whoever reads meanwhile sees the old one or the new one. */
+/** Files are written next to their place and renamed, so a reader sees either the old or the new content. */
 import { chmod, mkdir, readFile as read, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { writeFileAtomic } from "@holdfast/platform/files";
@@ -6,7 +6,7 @@ import * as z from "zod/mini";
 import { insideToWrite, nameOf, Refusal } from "../inside.ts";
 import { defineTool, type Prepared } from "./tool.ts";
 
-/** As any program makes one: the user's mask takes away what they do not want. */
+/** The default of any program; the user's umask restricts it. */
 const USUAL_MODE = 0o666;
 
 export const writeFile = defineTool({
@@ -49,7 +49,7 @@ function replacement({ root, file, old, content }: { root: string; file: string;
     files: [file],
     changes: [{ path: file, old, new: content }],
     async run() {
-      // Whoever was asked saw what it would be. Hours may have passed since, and the way there may be another.
+      // A person saw and allowed the planned change. Hours may have passed since, and a link may have changed.
       if ((await insideToWrite(root, file)) !== file) throw new Refusal(`${name} has moved`);
       if ((await textOf(file, name)) !== old) throw new Refusal(`${name} has changed: read it again`);
       try {
@@ -65,7 +65,7 @@ function replacement({ root, file, old, content }: { root: string; file: string;
   };
 }
 
-/** Null: there is no such file. */
+/** Null: the file does not exist. */
 async function textOf(path: string, name: string): Promise<string | null> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) return null;
