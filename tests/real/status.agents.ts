@@ -5,6 +5,7 @@ import {
   asksAboutOtherHooks,
   followsItsChat,
   followsStatus,
+  hasNoTurnWhileItStarts,
   isHungWhileItsModelHolds,
   isNotEndedByASubagent,
   leavesSomethingRunning,
@@ -15,6 +16,8 @@ describe.each(LARGE_AGENTS)("%s", (agent) => {
 });
 
 test("codex keeps working in the same conversation after its subagent has ended", isNotEndedByASubagent);
+
+test("codex has no turn while it starts with a resumed conversation (truth 11)", hasNoTurnWhileItStarts);
 
 test("codex asks about a user's own hooks, and Holdfast reports it", asksAboutOtherHooks);
 

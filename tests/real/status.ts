@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Message } from "@holdfast/contract";
 import { expect } from "vitest";
@@ -72,6 +72,28 @@ export async function followsItsChat(agent: AgentName): Promise<void> {
   await world.home.ok(["resume", agent, "--prompt", "recall"]);
   await world.shows(agent, /I remember: four\./);
   expect((await world.home.session(agent)).conversation).toBe(cleared.conversation);
+}
+
+/** While Codex starts its MCP servers, its title shows the spinner of a turn below a resumed conversation. */
+export async function hasNoTurnWhileItStarts(): Promise<void> {
+  await using world = await RealWorld.open();
+  const { project, env, home } = await world.agent("codex");
+  await world.home.ok(["spawn", "codex", "--name", "codex"], { cwd: project, env });
+  await becomes(world, "codex", "idle");
+  await world.prompt("codex", "say fox; talk 2s");
+  await becomes(world, "codex", ({ status, turns }) => status === "idle" && turns === 1);
+  await world.home.ok(["stop", "codex"]);
+
+  const go = path.join(world.home.root, "go");
+  const server = JSON.stringify(["-c", `until [ -e ${go} ]; do sleep 0.1; done`]);
+  appendFileSync(path.join(home, ".codex/config.toml"), `\n[mcp_servers.slow]\ncommand = "sh"\nargs = ${server}\n`);
+  await world.home.ok(["resume", "codex"], { cwd: project, env });
+  await eventually(async () => /^[⠀-⣿] /.test((await world.screen("codex")).title));
+  expect(await world.home.session("codex")).toMatchObject({ status: "idle", turns: 1 });
+  writeFileSync(go, "");
+  await world.home.ok(["send", "codex", "recall"]);
+  await world.shows("codex", /I remember: fox\./);
+  await becomes(world, "codex", ({ status, turns }) => status === "idle" && turns === 2);
 }
 
 /** A subagent's hooks arrive too, with their own ids. */

@@ -51,6 +51,12 @@ const WAITING_MS = 250;
 /** A screen that never settles but says the same for this long counts as settled. */
 const UNSETTLED_MS = 2 * REDRAW_MS;
 
+/**
+ * Before its first hook, an agent that works for this long has hooks that do not report. Its start shows the same spinner as a turn; Codex gives an
+ * MCP server ten seconds.
+ */
+const DEAF_MS = 15_000;
+
 interface Observed {
   run: RunId;
   profile: Profile;
@@ -79,6 +85,8 @@ interface Observed {
   env: Readonly<Record<string, string>> | undefined;
   /** A hook has reported something. */
   heard: boolean;
+  /** It worked for `DEAF_MS`, and no hook reported the turn. */
+  deaf: boolean;
   /** Failures of each signal file. */
   failures: Map<string, number>;
 }
@@ -193,6 +201,7 @@ export class AgentStatus implements RunObserver, Disposable {
       hung: record.standing?.hung ?? false,
       env: undefined,
       heard: false,
+      deaf: false,
       failures: new Map(),
     });
     this.#takeSignals(run);
@@ -236,8 +245,8 @@ export class AgentStatus implements RunObserver, Disposable {
   }
 
   /** True if its hooks have not reported yet: at its start an agent may show a spinner that is not a turn. */
-  #hasSilentHooks({ run, evidence }: Observed): boolean {
-    return !isTold(evidence) && hasHooks(runDirectory(this.#home, run.session, run.run));
+  #hasSilentHooks({ run, evidence, deaf }: Observed): boolean {
+    return !deaf && !isTold(evidence) && hasHooks(runDirectory(this.#home, run.session, run.run));
   }
 
   /** True if a hook of the run has reported anything to this daemon. */
@@ -529,10 +538,14 @@ export class AgentStatus implements RunObserver, Disposable {
         read.claim.turn === "working" && !read.claim.attention && evidence.some(({ claim }) => claim.attention?.for === "rate_limit");
       // No half-drawn frame contains the text of a rate limit.
       const isLimit = read.claim.attention?.for === "rate_limit";
-      const stays = (settled && !isTry) || isLimit || goesOn || now - Math.max(since, toldAt) >= UNSETTLED_MS;
+      const heldMs = now - Math.max(since, toldAt);
+      // A spinner does not count where a hook would have reported the turn, even if a slow start leaves it still for a while.
+      const isSpinner = read.claim.turn === "working" && !read.claim.attention && this.#hasSilentHooks(observed);
+      if (isSpinner && heldMs >= DEAF_MS) observed.deaf = true;
+      const isSettled = (settled && !isTry) || heldMs >= UNSETTLED_MS;
+      const stays = isLimit || goesOn || (isSettled && (!isSpinner || observed.deaf));
       // Each look replaces the previous one: what it no longer sees is over. A moving screen does not replace a settled one that is weighed against
-      // the agent's own report. A spinner does not count where a hook would have reported the turn.
-      const isSpinner = read.claim.turn === "working" && this.#hasSilentHooks(observed);
+      // the agent's own report.
       // The title of a wait may come before its dialog, which says what to answer.
       const isAhead = read.source === "title" && Boolean(read.claim.attention) && !settled;
       const isDoubtful = isTry || isAhead || (isTold(evidence) ? before !== undefined : isSpinner);

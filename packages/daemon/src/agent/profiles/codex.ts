@@ -35,6 +35,9 @@ const CODEX_EVENTS: readonly CodexHook[] = [
 /** A screen with nothing but the heading, the servers being started, and the composer. */
 const STARTING = /(?<![\s\S])(?![\s\S]*^(?:[›■] |• (?!(?:Booting|Starting) MCP))[\s\S]*^› )[\s\S]*(>_ OpenAI Codex)/m;
 
+/** Nothing follows the last turn of a resumed conversation but the composer. */
+const STARTING_AGAIN = /^(?: {2}Worked for |■ ).*\n(?:(?![›•■] ).*\n)*› (?![\s\S]*^› )/m;
+
 export const codex: Profile = {
   name: "codex",
   description: "Codex CLI",
@@ -92,6 +95,7 @@ export const codex: Profile = {
     { name: "loading", block: /(?<![\s\S])\s*>_ OpenAI Codex.*\n\s+loading$/m, within: 60 },
     // No prompt was given yet. Codex starts its MCP servers and already accepts input.
     { name: "starting up", title: /^[⠀-⣿] /, block: STARTING, turn: "idle", calm: true },
+    { name: "starting up again", title: /^[⠀-⣿] /, block: STARTING_AGAIN, turn: "idle", calm: true },
     { name: "spinner in the title", title: /^[⠀-⣿] /, turn: "working", calm: true },
     {
       name: "usage limit",

@@ -28,6 +28,11 @@ test("codex has no turn while it starts up (truth 11)", () => {
   expect(codex(SPINS, "• Booting MCP server: tickets (3s • esc to interrupt)")).toEqual({ turn: "idle", attention: null });
   expect(codex(SPINS, "› deploy")).toEqual({ turn: "working", attention: null });
   expect(codex(SPINS, "• Working (1s • esc to interrupt)")).toEqual({ turn: "working", attention: null });
+  const before = ["› deploy", "• It is deployed.", "  Worked for 2s • 19:54"];
+  expect(codex(SPINS, ...before)).toEqual({ turn: "idle", attention: null });
+  expect(codex(SPINS, "› deploy", "■ Conversation interrupted")).toEqual({ turn: "idle", attention: null });
+  expect(codex(SPINS, ...before, "› deploy again")).toEqual({ turn: "working", attention: null });
+  expect(codex(SPINS, ...before, "• Compacting (1s • esc to interrupt)")).toEqual({ turn: "working", attention: null });
 });
 
 test("a title alone is no turn where the same title appears at the start of the agent (truth 11)", () => {
