@@ -4,7 +4,7 @@ import { newSessionId, Principal, type Session } from "@holdfast/contract";
 import { openDatabase } from "@holdfast/daemon/journal/database";
 import { type Draft, Journal } from "@holdfast/daemon/journal/journal";
 import { sessionsProjection } from "@holdfast/daemon/projection/sessions";
-import { writeSessionFiles } from "@holdfast/daemon/session/run-files";
+import { writeSessionFiles } from "@holdfast/daemon/session/run/run-files";
 import { openHome, runDirectory } from "@holdfast/platform";
 import { type Benchmark, inTurns, type Row, spread } from "./harness.ts";
 import { BenchHome, usualEnvironment } from "./rig/home.ts";

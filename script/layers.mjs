@@ -10,8 +10,6 @@ const PACKAGES = {
   mcp: ["contract", "sdk"],
   sdk: ["contract"],
   cli: ["sdk", "mcp", "platform", "contract"],
-  web: ["sdk", "contract"],
-  vscode: ["sdk", "contract"],
 };
 
 const SESSION = ["agent", "host", "record", "workspace", "access", "journal", "projection"];
@@ -30,21 +28,16 @@ const ROOMS = {
   message: ABOVE_SESSION,
   task: ABOVE_SESSION,
   group: ABOVE_SESSION,
-  plan: ["journal", "projection"],
-  tournament: ABOVE_SESSION,
   usage: ABOVE_SESSION,
   persona: [],
-  notify: ABOVE_SESSION,
-  search: ABOVE_SESSION,
   digest: ABOVE_SESSION,
   conversation: ["approval", "message", "usage", ...ABOVE_SESSION],
   doctor: ABOVE_SESSION,
-  fleet: ["journal", "projection"],
 };
 ROOMS.api = Object.keys(ROOMS);
 
 const DAEMON = "packages/daemon/src";
-const TEST = "(\\.test|/host/suite-home)\\.ts$";
+const TEST = "\\.test\\.ts$|^packages/[^/]+/test/";
 const OURS = "^(packages|agents|tests|bench|examples|script)/";
 
 export const rules = [
@@ -57,7 +50,7 @@ export const rules = [
   forbid("composition-root", {}, { path: `^${DAEMON}/main\\.ts$` }),
   forbid(
     "host-adapter",
-    { pathNot: `^${DAEMON}/(main\\.ts$|host/suite(-home|\\.test)\\.ts$|host/([^/]+)/)` },
+    { pathNot: `^packages/daemon/test/|^${DAEMON}/(main\\.ts$|host/suite\\.test\\.ts$|host/([^/]+)/)` },
     { path: `^${DAEMON}/host/(tmux|native)/` },
   ),
   forbid(

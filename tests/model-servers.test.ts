@@ -6,7 +6,7 @@ import { afterEach, expect, test } from "vitest";
 import { type Model, startModel } from "../agents/src/model/server.ts";
 import { ModelOrder } from "../packages/contract/src/agent-order.ts";
 import { modelKind } from "../packages/holder/src/agents/model/open-model.ts";
-import { directory, talkTo, turn, writeTranscript } from "../packages/holder/src/agents/test-client.ts";
+import { directory, talkTo, turn, writeTranscript } from "../packages/holder/test/test-client.ts";
 import { inspect } from "../packages/platform/src/process.ts";
 import { eventually, ROOT } from "./home.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { startModel } from "../agents/src/model/server.ts";
-import { directory, type Talk, talkOver, turn, writeTranscript } from "../packages/holder/src/agents/test-client.ts";
+import { directory, type Talk, talkOver, turn, writeTranscript } from "../packages/holder/test/test-client.ts";
 import { inspect } from "../packages/platform/src/process.ts";
 import { eventually, ROOT, TestHome } from "./home.ts";
 

@@ -9,7 +9,7 @@ import path from "node:path";
 import { newSessionId } from "@holdfast/contract";
 import { splitRecorder, startCommands } from "@holdfast/daemon/host/tmux/commands";
 import { ControlClient } from "@holdfast/daemon/host/tmux/control";
-import { launchFile } from "@holdfast/daemon/session/launch-file";
+import { launchFile } from "@holdfast/daemon/session/run/launch-file";
 import { inspect, isSameProcess, type ProcessInfo } from "@holdfast/platform";
 import { eventually } from "../../tests/home.ts";
 import { recorderOf, usualEnvironment } from "./home.ts";

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { directory } from "./agents/test-client.ts";
+import { directory } from "../test/test-client.ts";
 import { inside, insideToWrite } from "./inside.ts";
 
 test("a path is checked by its real location, including the path of a missing file", () => {

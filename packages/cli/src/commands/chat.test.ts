@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { ScriptedDaemon } from "../../test/scripted-daemon.ts";
 import { parseCommandLine } from "../command-line.ts";
 import { answerOnce } from "../repl/once.ts";
 import { talk } from "../repl/repl.ts";
-import { ScriptedDaemon } from "../repl/scripted-daemon.ts";
 import { command } from "./chat.ts";
 
 vi.mock("../repl/once.ts", () => ({ answerOnce: vi.fn(async () => 0) }));

@@ -1,8 +1,8 @@
 import type { HoldfastError } from "@holdfast/contract/errors";
 import type { EntryDraft } from "@holdfast/contract/transcript";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { ScriptedDaemon } from "../../test/scripted-daemon.ts";
 import { answerOnce } from "./once.ts";
-import { ScriptedDaemon } from "./scripted-daemon.ts";
 
 let out = "";
 let err = "";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { ScriptedDaemon } from "../../test/scripted-daemon.ts";
 import { openConversation } from "./open.ts";
-import { ScriptedDaemon } from "./scripted-daemon.ts";
 
 describe("an existing conversation", () => {
   test("is continued", async () => {

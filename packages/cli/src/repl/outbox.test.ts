@@ -1,7 +1,7 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import { expect, test } from "vitest";
+import { ScriptedDaemon } from "../../test/scripted-daemon.ts";
 import { Outbox, type Said } from "./outbox.ts";
-import { ScriptedDaemon } from "./scripted-daemon.ts";
 import { Talk } from "./talk.ts";
 
 function open() {

@@ -2,9 +2,9 @@ import { PassThrough } from "node:stream";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { EntryDraft } from "@holdfast/contract/transcript";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { ME, ScriptedDaemon } from "../../test/scripted-daemon.ts";
 import { openEmulator, parseNow } from "../render/emulator.ts";
 import { talk } from "./repl.ts";
-import { ME, ScriptedDaemon } from "./scripted-daemon.ts";
 
 vi.mock("@holdfast/platform/user", () => ({ userName: () => "tester" }));
 

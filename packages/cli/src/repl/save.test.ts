@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { ME, ScriptedDaemon } from "../../test/scripted-daemon.ts";
 import { asMarkdown, writeNew } from "./save.ts";
-import { ME, ScriptedDaemon } from "./scripted-daemon.ts";
 import { Talk } from "./talk.ts";
 
 let directory: string;

@@ -1,6 +1,6 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import { describe, expect, test } from "vitest";
-import { ME, ScriptedDaemon } from "./scripted-daemon.ts";
+import { ME, ScriptedDaemon } from "../../test/scripted-daemon.ts";
 import { newMessageId, Talk } from "./talk.ts";
 
 const gone = () => new HoldfastError("daemon_unreachable", "the daemon ended before it answered");

@@ -1,9 +1,9 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import { MessageId } from "@holdfast/contract/message";
 import { expect, test } from "vitest";
+import { ScriptedDaemon } from "../../test/task-daemon.ts";
 import type { Hands } from "./hands.ts";
 import { parseTaskFile, type TaskItem } from "./parse.ts";
-import { ScriptedDaemon } from "./scripted-daemon.ts";
 import { messageId, SessionTurns } from "./sessions.ts";
 
 const HANDS: Hands = { agents: ["demo"], personas: new Map([["reviewer", "demo"]]), usual: "demo" };

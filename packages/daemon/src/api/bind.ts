@@ -25,7 +25,7 @@ import { describe, log } from "@holdfast/platform";
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import type { Identity } from "../access/identity.ts";
-import { GitError } from "../workspace/git.ts";
+import { GitError } from "../workspace/git/git.ts";
 import { jsonOf, readBody } from "./body.ts";
 import { failure, json } from "./failure.ts";
 import { type Door, type Gate, type Headers, whileValid } from "./gate.ts";

@@ -1,6 +1,6 @@
 import type { EndpointName } from "@holdfast/contract";
 import type { SessionQueries } from "../projection/session-queries.ts";
-import type { Contexts, ContextTarget } from "../workspace/contexts.ts";
+import type { Contexts, ContextTarget } from "../workspace/context/contexts.ts";
 import type { Caller, Handlers } from "./bind.ts";
 import type { Gate } from "./gate.ts";
 

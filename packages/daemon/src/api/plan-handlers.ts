@@ -1,4 +1,4 @@
-import type { Plans } from "../plan/plans.ts";
+import type { Plans } from "../task/plans.ts";
 import type { Handlers } from "./bind.ts";
 
 export type PlanHandlers = Pick<Handlers, "listDeclared" | "declare" | "forgetDeclared">;

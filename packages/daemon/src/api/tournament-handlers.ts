@@ -4,7 +4,7 @@ import { DAEMON, sessionPrincipal } from "../access/principal.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
 import type { TournamentRecord } from "../projection/tournaments.ts";
-import type { Tournaments } from "../tournament/tournaments.ts";
+import type { Tournaments } from "../task/tournaments.ts";
 import { runCheck } from "../workspace/check.ts";
 import type { InTurn } from "../workspace/in-turn.ts";
 import type { Workspaces } from "../workspace/workspaces.ts";

@@ -1,7 +1,7 @@
 import type { SessionQueries } from "../projection/session-queries.ts";
-import type { Collecting } from "../workspace/collecting.ts";
-import type { Merging } from "../workspace/merging.ts";
-import type { Removing } from "../workspace/removing.ts";
+import type { Merging } from "../workspace/merge/merging.ts";
+import type { Collecting } from "../workspace/removal/collecting.ts";
+import type { Removing } from "../workspace/removal/removing.ts";
 import type { Workspaces } from "../workspace/workspaces.ts";
 import type { Handlers } from "./bind.ts";
 import type { Gate } from "./gate.ts";

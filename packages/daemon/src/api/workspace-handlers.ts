@@ -1,9 +1,9 @@
 import type { EndpointName, SessionId } from "@holdfast/contract";
 import type { SessionQueries } from "../projection/session-queries.ts";
 import type { WorkspaceRecord } from "../projection/workspaces.ts";
-import { readableName } from "../session/readable-name.ts";
+import { readableName } from "../session/run/readable-name.ts";
+import type { Checkpoints } from "../workspace/checkpoint/workspace-checkpoints.ts";
 import { diffOf } from "../workspace/diff.ts";
-import type { Checkpoints } from "../workspace/workspace-checkpoints.ts";
 import type { Workspaces } from "../workspace/workspaces.ts";
 import type { Handlers } from "./bind.ts";
 import type { Gate } from "./gate.ts";

@@ -14,8 +14,8 @@ import { Journal } from "../journal/journal.ts";
 import { ApprovalQueries, type ApprovalRecord, approvalsProjection } from "../projection/approvals.ts";
 import { SessionQueries } from "../projection/session-queries.ts";
 import { sessionsProjection, snapshotOf } from "../projection/sessions.ts";
-import { AgentStatus } from "../session/agent-status.ts";
-import { Turns } from "../session/typing.ts";
+import { Turns } from "../session/attach/typing.ts";
+import { AgentStatus } from "../session/status/agent-status.ts";
 import { Approvals } from "./approvals.ts";
 import { type Rule, readRules } from "./rules.ts";
 

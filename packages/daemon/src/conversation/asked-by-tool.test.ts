@@ -1,7 +1,7 @@
 import type { Approval, Principal } from "@holdfast/contract";
 import { expect, test } from "vitest";
+import { SESSION, World } from "../../test/conversation-world.ts";
 import type { Approvals } from "../approval/approvals.ts";
-import { SESSION, World } from "./world.ts";
 
 const ASKER = `session:${SESSION}` as Principal;
 const PERSON = "user:tester" as Principal;

@@ -8,7 +8,7 @@ import type { Profile } from "../agent/profile.ts";
 import type { RunId } from "../host/host.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
-import { notRunning } from "../session/running.ts";
+import { notRunning } from "../session/run/running.ts";
 
 /** A screen that no hook confirms is believed only after this time; a shorter wait would call a step ignored too soon. */
 const LOOKS_MS = 300;

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type EntryDraft, HoldfastError, type Principal } from "@holdfast/contract";
 import { describe, expect, test, vi } from "vitest";
+import { RUN, SESSION, SOMEBODY, World } from "../../test/conversation-world.ts";
 import type { ConversationRequest } from "./keeper.ts";
-import { RUN, SESSION, SOMEBODY, World } from "./world.ts";
 
 const eventually = <T>(question: () => T) => vi.waitFor(question, { timeout: 10_000, interval: 5 });
 const opened = { type: "note", about: "opened", text: "the conversation begins", conversation: "c1" } as const;

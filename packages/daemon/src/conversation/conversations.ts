@@ -29,9 +29,9 @@ import { type InLine, type MessageQueries, type SessionMessage, waitsForNextRun 
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import { type UsageFact, usageDraft } from "../projection/usage.ts";
 import { TranscriptFile } from "../record/transcript.ts";
-import type { AgentStatus } from "../session/agent-status.ts";
-import type { RunObserver } from "../session/lifecycle.ts";
-import { amendSpec } from "../session/run-files.ts";
+import type { RunObserver } from "../session/run/lifecycle.ts";
+import { amendSpec } from "../session/run/run-files.ts";
+import type { AgentStatus } from "../session/status/agent-status.ts";
 import type { RunningTurns } from "../usage/spending.ts";
 import { reasonMessage } from "./denials.ts";
 import { Following } from "./following.ts";

@@ -2,9 +2,9 @@ import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileS
 import { join } from "node:path";
 import type { Entry } from "@holdfast/contract";
 import { expect, test, vi } from "vitest";
+import { RUN, SESSION, World } from "../../test/conversation-world.ts";
 import { TranscriptMending } from "./mending.ts";
 import { Transcripts } from "./transcripts.ts";
-import { RUN, SESSION, World } from "./world.ts";
 
 /** An ended conversation of three turns, and a way to read it. */
 async function ended() {

@@ -2,8 +2,8 @@ import { appendFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { runDirectory } from "@holdfast/platform";
 import { expect, test } from "vitest";
+import { SESSION, SOMEBODY, World } from "../../test/conversation-world.ts";
 import { type Changed, PAGE_TURNS, Transcripts } from "./transcripts.ts";
-import { SESSION, SOMEBODY, World } from "./world.ts";
 
 const AT = "2026-11-15T12:00:00.000Z";
 

@@ -1,9 +1,9 @@
 import { HoldfastError, type Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
+import { SESSION, SOMEBODY, World } from "../../test/conversation-world.ts";
 import { Profiles } from "../agent/profiles/index.ts";
 import { Transcripts } from "./transcripts.ts";
 import { ConversationVerbs } from "./verbs.ts";
-import { SESSION, SOMEBODY, World } from "./world.ts";
 
 function open(world: World, { turn = null, onPress }: { turn?: string | null; onPress?: () => unknown } = {}) {
   const pressed: unknown[] = [];

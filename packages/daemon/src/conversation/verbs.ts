@@ -4,7 +4,7 @@ import type { Profiles } from "../agent/profiles/index.ts";
 import type { RunId } from "../host/host.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
-import { notRunning } from "../session/running.ts";
+import { notRunning } from "../session/run/running.ts";
 import { type Cancelled, Cancelling, ignored } from "./cancelling.ts";
 import type { ConversationKeeper, ConversationRequest } from "./keeper.ts";
 import type { Transcripts } from "./transcripts.ts";

@@ -27,8 +27,8 @@ import type { SessionQueries, SessionRecord } from "../projection/session-querie
 import { TaskQueries } from "../projection/tasks.ts";
 import { TurnQueries } from "../projection/turns.ts";
 import type { WorkspaceQueries } from "../projection/workspaces.ts";
-import type { Environment } from "../workspace/git.ts";
-import { headOf, mayBeInTree, workSince } from "../workspace/work-since.ts";
+import type { Environment } from "../workspace/git/git.ts";
+import { headOf, mayBeInTree, workSince } from "../workspace/git/work-since.ts";
 import type { Looks } from "./looks.ts";
 import {
   answersOf,

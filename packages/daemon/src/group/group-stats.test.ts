@@ -1,6 +1,6 @@
 import { newSessionId, type Principal } from "@holdfast/contract";
 import { expect, test } from "vitest";
-import { GroupBench, ME, NOTHING } from "./fixtures.ts";
+import { GroupBench, ME, NOTHING } from "../../test/groups.ts";
 import { median, statsOf } from "./group-stats.ts";
 
 test("progress is summed over the members of a group and its subgroups, each session once (GRP-08 together)", () => {

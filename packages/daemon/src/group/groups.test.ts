@@ -1,6 +1,6 @@
 import { HoldfastError, type SessionId } from "@holdfast/contract";
 import { expect, test } from "vitest";
-import { GroupBench, ME } from "./fixtures.ts";
+import { GroupBench, ME } from "../../test/groups.ts";
 
 function refused(work: () => unknown): HoldfastError {
   try {

@@ -1,6 +1,6 @@
 import type { HoldfastError, SessionId } from "@holdfast/contract";
 import { expect, test } from "vitest";
-import { GroupBench, ME } from "./fixtures.ts";
+import { GroupBench, ME } from "../../test/groups.ts";
 
 /** `inside` is in team/research and has a child, `child`; `outside` is in other. */
 function open() {

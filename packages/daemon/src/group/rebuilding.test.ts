@@ -1,8 +1,8 @@
 import type { HoldfastError, SessionId } from "@holdfast/contract";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { GroupBench, ME } from "../../test/groups.ts";
 import { openDatabase } from "../journal/database.ts";
-import { GroupBench, ME } from "./fixtures.ts";
 
 const PATHS = ["team", "team/a", "team/a/b", "other"];
 const KEYS = ["one", "two", "three"];

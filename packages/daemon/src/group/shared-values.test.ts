@@ -1,6 +1,6 @@
 import { HoldfastError, type Principal } from "@holdfast/contract";
 import { expect, test } from "vitest";
-import { GroupBench, ME } from "./fixtures.ts";
+import { GroupBench, ME } from "../../test/groups.ts";
 
 const OTHER = "session:bxxxxxxxxx" as Principal;
 

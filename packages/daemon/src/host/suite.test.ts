@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { EVERY_HOST, HOSTS } from "@holdfast/contract";
 import { inspect, isSameProcess } from "@holdfast/platform";
 import { describe, expect, test, vi } from "vitest";
+import { HostHome, LeftProcesses, recorded, says } from "../../test/host-home.ts";
 import { parseKey } from "./keys.ts";
-import { HostHome, LeftProcesses, recorded, says } from "./suite-home.ts";
 
 const TIMEOUT = 60_000;
 

@@ -28,7 +28,7 @@ import type { GroupMessageQueries } from "../projection/group-messages.ts";
 import { type MessageFilter, type MessageQueries, type MessageRecord, waitsForNextRun } from "../projection/messages.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import type { Sessions } from "../session/sessions.ts";
-import { beginsCommand } from "../workspace/context.ts";
+import { beginsCommand } from "../workspace/context/context.ts";
 import { Arrivals } from "./arrivals.ts";
 import type { Delivery } from "./delivery.ts";
 import type { Expiry } from "./expiry.ts";

@@ -40,14 +40,14 @@ import { runMarker } from "../host/host.ts";
 import { type ForeignPanes, type FoundPane, markAdopted, type PaneState, readPlace, unmarkAdopted, writePlace } from "../host/place.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
-import { runEnvironment } from "./launch-file.ts";
-import type { Lifecycle } from "./lifecycle.ts";
-import { takenFrom, whatRuns } from "./own-conversations.ts";
-import { nameTaken } from "./prepare.ts";
-import { ancestorsOf, descendantsOf, type Processes } from "./process-tree.ts";
-import { readableName } from "./readable-name.ts";
-import { type Spec, writeSessionFiles } from "./run-files.ts";
+import { runEnvironment } from "./run/launch-file.ts";
+import type { Lifecycle } from "./run/lifecycle.ts";
+import { nameTaken } from "./run/prepare.ts";
+import { readableName } from "./run/readable-name.ts";
+import { type Spec, writeSessionFiles } from "./run/run-files.ts";
 import type { Sessions } from "./sessions.ts";
+import { takenFrom, whatRuns } from "./status/own-conversations.ts";
+import { ancestorsOf, descendantsOf, type Processes } from "./status/process-tree.ts";
 
 /** A process to adopt, and its pane. */
 interface Found {

@@ -26,13 +26,13 @@ import { splitPrompt } from "../agent/prompt-arguments.ts";
 import { turnsIn } from "../agent/transcript.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import type { WorkspaceRecord } from "../projection/workspaces.ts";
-import { findRepository } from "../workspace/repository.ts";
-import { takeTree } from "../workspace/snapshot.ts";
-import { type Checkpoints, translated } from "../workspace/workspace-checkpoints.ts";
+import { type Checkpoints, translated } from "../workspace/checkpoint/workspace-checkpoints.ts";
+import { findRepository } from "../workspace/git/repository.ts";
+import { takeTree } from "../workspace/git/snapshot.ts";
 import type { CopyOf, Workspaces } from "../workspace/workspaces.ts";
-import { checkDirectory } from "./prepare.ts";
 import { workspaceHint } from "./resume.ts";
-import { readSessionFiles, ruleIn, type Spec } from "./run-files.ts";
+import { checkDirectory } from "./run/prepare.ts";
+import { readSessionFiles, ruleIn, type Spec } from "./run/run-files.ts";
 import type { Sessions } from "./sessions.ts";
 import { conversationWithTurns } from "./turns.ts";
 

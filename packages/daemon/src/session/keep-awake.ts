@@ -7,7 +7,7 @@ import type { KeptAwake } from "@holdfast/contract";
 import { describe, findProgram, log } from "@holdfast/platform";
 import type { Journal } from "../journal/journal.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
-import { isInteractiveShell } from "./interactive-shell.ts";
+import { isInteractiveShell } from "./run/interactive-shell.ts";
 
 const FOLLOWED = ["session.started", "session.status_changed", "session.ended", "session.removed"];
 

@@ -1,4 +1,4 @@
-import { beginsCommand } from "../workspace/context.ts";
+import { beginsCommand } from "../workspace/context/context.ts";
 
 /**
  * Follows the first prompt of an agent that remembers another directory, whose files it would otherwise keep changing. One paragraph, as it is no

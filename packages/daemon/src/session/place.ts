@@ -3,7 +3,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { HoldfastError, type Principal, type SpawnRequest } from "@holdfast/contract";
 import { withUmask } from "@holdfast/platform/git/command";
 import type { WorkspaceRecord } from "../projection/workspaces.ts";
-import { findRepository } from "../workspace/repository.ts";
+import { findRepository } from "../workspace/git/repository.ts";
 import type { CreateRequest, Workspaces } from "../workspace/workspaces.ts";
 
 export interface Place {

@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import type { SessionId, SpawnRequest } from "@holdfast/contract";
 import { type Home, minimalEnvironment } from "@holdfast/platform";
 import type { SessionQueries } from "../projection/session-queries.ts";
-import { readEnvironment } from "./run-files.ts";
+import { readEnvironment } from "./run/run-files.ts";
 
 /**
  * Default directory and environment of a new session. A child gets its parent's: agents give the servers that they start only a part of their

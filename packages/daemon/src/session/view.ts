@@ -2,7 +2,7 @@ import { hasEnded, type Session, type Usage } from "@holdfast/contract";
 import { msSince, startStamp } from "@holdfast/platform";
 import { firstLineOf } from "../agent/glance.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
-import { limitedBy } from "./limits.ts";
+import { limitedBy } from "./run/limits.ts";
 
 /** Data of a live run that only the watching daemon has, not the journal. */
 export interface Watched {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { ScratchRepository } from "../../test/scratch-repository.ts";
 import { diffOf, statOf } from "./diff.ts";
-import { ScratchRepository } from "./scratch-repository.ts";
 
 const workspace = { name: "fix", kind: "worktree", base: "main", removedAt: null, repo: null } as const;
 

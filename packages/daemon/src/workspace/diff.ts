@@ -2,10 +2,10 @@
 import { existsSync } from "node:fs";
 import { type DiffStat, HoldfastError } from "@holdfast/contract";
 import type { WorkspaceRecord } from "../projection/workspaces.ts";
-import { firstLine, parts, tryGit } from "./git.ts";
-import { bytesOf, gitLinksIn } from "./links.ts";
+import { firstLine, parts, tryGit } from "./git/git.ts";
+import { bytesOf, gitLinksIn } from "./git/links.ts";
+import { type PrivateIndex, privateIndex } from "./git/private-index.ts";
 import { repositoryGone } from "./live.ts";
-import { type PrivateIndex, privateIndex } from "./private-index.ts";
 
 export interface Diff extends DiffStat {
   diff: string;

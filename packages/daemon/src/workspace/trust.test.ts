@@ -2,8 +2,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Principal } from "@holdfast/contract";
 import { expect, test } from "vitest";
+import { ScratchRepository } from "../../test/scratch-repository.ts";
 import { readProject } from "./project.ts";
-import { ScratchRepository } from "./scratch-repository.ts";
 import { actionsOf, TrustedProjects } from "./trust.ts";
 
 const USER = "user:ada" as Principal;

@@ -9,8 +9,8 @@ import { HoldfastError, type Principal, type ProjectActions, type Trust, visible
 import { shellWord } from "@holdfast/platform/shell";
 import type { Journal } from "../journal/journal.ts";
 import type { TrustQueries } from "../projection/trust.ts";
+import { findRepository, type Repository } from "./git/repository.ts";
 import { type Project, projectFile, readProject } from "./project.ts";
-import { findRepository, type Repository } from "./repository.ts";
 
 /** Shortest hash prefix accepted as a name. */
 const SHORTEST_HASH = 6;

@@ -20,20 +20,20 @@ import { counted, describe, type Home, log } from "@holdfast/platform";
 import { umaskIn, umaskOf } from "@holdfast/platform/git/command";
 import type { Journal } from "../journal/journal.ts";
 import type { WorkspaceQueries, WorkspaceRecord } from "../projection/workspaces.ts";
-import { tryContext } from "./context.ts";
+import { tryContext } from "./context/context.ts";
 import { copyFiles, untrackedFor } from "./copying.ts";
 import { markReady, readFiles, rememberGitDirectory, type WorkspaceFile, workspacesOnDisk, writeFiles } from "./files.ts";
-import { type Environment, git, tryGit } from "./git.ts";
+import { type Environment, git, tryGit } from "./git/git.ts";
+import { QUIET_SETTINGS } from "./git/private-index.ts";
+import { findRepository, type Repository } from "./git/repository.ts";
+import { orWithoutFilters } from "./git/snapshot.ts";
+import { changedFiles, stateOf } from "./git/state.ts";
+import { initSubmodules } from "./git/submodules.ts";
+import { addWorktree, planBeginning, undoAdd } from "./git/worktree.ts";
 import { type PortRange, PortRanges } from "./ports.ts";
-import { QUIET_SETTINGS } from "./private-index.ts";
 import { type Project, readProject } from "./project.ts";
-import { findRepository, type Repository } from "./repository.ts";
 import { setupEnd, setupLog, setupTail, startSetup } from "./set-up.ts";
-import { orWithoutFilters } from "./snapshot.ts";
-import { changedFiles, stateOf } from "./state.ts";
-import { initSubmodules } from "./submodules.ts";
 import { actionsOf, placeOf, type TrustedProjects } from "./trust.ts";
-import { addWorktree, planBeginning, undoAdd } from "./worktree.ts";
 
 export interface CreateRequest {
   /** The caller's directory: in a repository, or a plain directory. */

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Puppet } from "./puppet.ts";
+import { Puppet } from "../../test/puppet.ts";
 
 let agent: Puppet;
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { REASON, STEER } from "@holdfast/contract/agent-order";
 import type { Principal } from "@holdfast/contract/ids";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { Puppet } from "./puppet.ts";
+import { Puppet } from "../../test/puppet.ts";
 
 const BY = "user:tester" as Principal;
 const text = (words: string) => ({ type: "text", text: words });

@@ -1,7 +1,7 @@
 /** Nothing that an agent sends is validated before it is handled: the keeper must keep running and the transcript must stay readable. */
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Puppet } from "./puppet.ts";
+import { Puppet } from "../../test/puppet.ts";
 
 const UPDATES = [
   { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "words" }, _meta: { usage: { inputTokens: 3, outputTokens: 4 } } },

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { directory, turn, writeTranscript } from "../agents/test-client.ts";
+import { directory, turn, writeTranscript } from "../../test/test-client.ts";
 import { recall } from "./recall.ts";
 
 test("an agent without a memory gets the conversation of earlier runs, and only of those", async () => {

@@ -4,7 +4,7 @@ import path from "node:path";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Home } from "@holdfast/platform/home";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { ScriptedDaemon } from "../../task/scripted-daemon.ts";
+import { ScriptedDaemon } from "../../../test/task-daemon.ts";
 import { command } from "./run.ts";
 
 let directory: string;

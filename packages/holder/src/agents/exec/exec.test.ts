@@ -4,7 +4,7 @@ import type { McpServer } from "@agentclientprotocol/sdk";
 import { ExecOrder } from "@holdfast/contract/agent-order";
 import { inspect } from "@holdfast/platform/process";
 import { expect, onTestFinished, test } from "vitest";
-import { directory, type Talk, talkTo, turn, user, writeTranscript } from "../test-client.ts";
+import { directory, type Talk, talkTo, turn, user, writeTranscript } from "../../../test/test-client.ts";
 import { ExecConversation } from "./exec-conversation.ts";
 
 type Given = Partial<Omit<ExecOrder, "context">> & { command: string[]; context?: Partial<ExecOrder["context"]> };

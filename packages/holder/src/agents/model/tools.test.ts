@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { directory } from "../test-client.ts";
+import { directory } from "../../../test/test-client.ts";
 import { inside, insideToWrite } from "./inside.ts";
 import { TOOLS, toolFor, toolsNamed } from "./tools/index.ts";
 

@@ -3,9 +3,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { inspect, readGaps } from "@holdfast/platform";
 import { expect, test } from "vitest";
+import { HostHome, says } from "../../../../test/host-home.ts";
 import { runMarker } from "../../host.ts";
 import { markAdopted, readPlace, writePlace } from "../../place.ts";
-import { HostHome, says } from "../../suite-home.ts";
 
 test("an adopted run whose daemon died before recording is recorded later, with a gap for the time before", async () => {
   await using home = new HostHome("foreign");
