@@ -28,11 +28,6 @@ export const NOT_MEASURED = {
   "packages/holder/src/conversation/main.ts": OWN_PROCESS,
   "packages/holder/src/agents/exec/main.ts": OWN_PROCESS,
   "packages/holder/src/agents/model/main.ts": OWN_PROCESS,
-  "packages/holder/src/agents/test-client.ts": TEST_SUPPORT,
-  "packages/holder/src/conversation/puppet.ts": TEST_SUPPORT,
-  "packages/daemon/src/conversation/world.ts": TEST_SUPPORT,
-  "packages/cli/src/repl/scripted-daemon.ts": TEST_SUPPORT,
-  "packages/cli/src/task/scripted-daemon.ts": TEST_SUPPORT,
   "agents/src/acp/test-client.ts": TEST_SUPPORT,
 };
 
