@@ -7,8 +7,9 @@
  *   npm run accuracy -- --times 3 --write                         writes docs/ACCURACY.md
  *   npm run accuracy -- --save FILE                               appends each verdict to FILE as a JSON line
  *   npm run accuracy -- --report FILE --write                     reports what FILE holds, without driving anything
+ *   npm run accuracy -- --trace DIRECTORY                         keeps the evidence of each session with a check that is not right
  */
-import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
@@ -40,6 +41,7 @@ const { values } = parseArgs({
     jobs: { type: "string", default: "3" },
     save: { type: "string" },
     report: { type: "string" },
+    trace: { type: "string" },
     write: { type: "boolean", default: false },
   },
 });
@@ -159,7 +161,26 @@ async function driveSession(
     ...judge(run.background, background, end).map((one) => ({ ...one, is: one.is === "true" ? "background work" : "no background work" })),
   ].filter(({ state }) => !(state === run.state && isMissed));
   for (const one of [...judged, ...run.checks]) tell({ ...place, ...one });
+  if ([...judged, ...run.checks].some(({ verdict }) => verdict !== "right")) await trace(run, place);
   return states.slice(at);
+}
+
+/** Writes the requests of the agent, the truths, Holdfast's events and its evidence. */
+async function trace({ world, session, truths, seen }: Drive, place: Place): Promise<void> {
+  if (values.trace === undefined) return;
+  const requests = (await world.model.asked()).map(({ prompt, tools, state, status, at, endedAt }) => ({
+    at,
+    endedAt,
+    state,
+    status,
+    tools: tools.length,
+    prompt: prompt.slice(0, 200),
+  }));
+  const events = (await world.home.ok(["events", "--json"])).trim().split("\n");
+  const own = events.map((line) => JSON.parse(line) as { session: string }).filter((event) => event.session === session.id);
+  mkdirSync(values.trace, { recursive: true });
+  const name = `${[place.agent, place.host, place.mode, place.columns, place.run, session.id].join("-")}.json`;
+  writeFileSync(path.join(values.trace, name), JSON.stringify({ place, truths, requests, events: own, screen: seen.last }, null, 1));
 }
 
 function miss(error: unknown, place: Place, state: string): void {
