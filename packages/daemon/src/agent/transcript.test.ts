@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { claude } from "./profiles/claude.ts";
 import { gemini } from "./profiles/gemini.ts";
-import { lastReplyIn, type Transcript, turnsIn } from "./transcript.ts";
+import { qwen } from "./profiles/qwen.ts";
+import { joinedPrompts, lastReplyIn, type Transcript, turnsIn } from "./transcript.ts";
 import { usageInLines } from "./usage-source.ts";
 
 const CONVERSATION = "7d3a1b52-0000-4000-8000-000000000000";
@@ -77,4 +78,27 @@ test("gemini's turns are counted from its own files, each once, without tool res
   expect(turnsIn(gemini.transcript, of)).toBe(2);
   expect(turnsIn(gemini.transcript, { ...of, env: {} })).toBe(0);
   expect(turnsIn(undefined, of)).toBeNull();
+});
+
+test("a prompt that qwen takes into a running turn is answered by the next answer, not by that of a later turn (truth 8)", () => {
+  using home = mkdtempDisposableSync(join(tmpdir(), "holdfast-qwen-"));
+  const conversation = "5fe74e41-7c44-4d29-9a0a-0e8b60bd8c27";
+  mkdirSync(join(home.path, ".qwen/projects/project/chats"), { recursive: true });
+  const file = join(home.path, ".qwen/projects/project/chats", `${conversation}.jsonl`);
+  const says = (text: string, more: object = {}) => ({ type: "user", uuid: text, message: { role: "user", parts: [{ text }] }, ...more });
+  const answers = (...parts: object[]) => ({ type: "assistant", message: { role: "model", parts } });
+  const before = [says("long"), answers({ text: "so far" }), says("steered", { subtype: "mid_turn_user_message" })];
+  const read = (...entries: object[]) => {
+    const lines = entries.map((entry, i) => JSON.stringify({ ...entry, timestamp: `2026-11-18T20:00:0${i}.000Z` }));
+    writeFileSync(file, `${lines.join("\n")}\n`);
+    const of = { conversation, cwd: home.path, env: { HOME: home.path } };
+    return joinedPrompts(qwen.transcript as Transcript, of, "2026-11-18T20:00:00.000Z");
+  };
+  expect(read(...before)).toEqual([{ text: "steered", reply: null }]);
+  const acts = answers({ text: "let me look" }, { functionCall: { id: "call_1", name: "glob" } });
+  expect(read(...before, acts)).toEqual([{ text: "steered", reply: null }]);
+  const notice = says("<task-notification>", { provenance: "task_notification" });
+  expect(read(...before, acts, answers({ text: "steered" }), notice, answers({ text: "the child is done" }))).toEqual([
+    { text: "steered", reply: "steered" },
+  ]);
 });

@@ -16,8 +16,8 @@ export interface Transcript {
   files?(of: Whose): readonly string[];
   /** For an agent that keeps a database instead of lines. */
   store?: Store;
-  /** The agent's reply in an entry, if there is one. */
-  reply(entry: unknown): { text: string; at: string | null } | undefined;
+  /** The agent's reply in an entry, if there is one. `more`: the agent also calls tools, and answers after them. */
+  reply(entry: unknown): { text: string; at: string | null; more?: boolean } | undefined;
   /** The prompt in an entry that begins a turn; an entry may be repeated. Without it turns cannot be counted. */
   prompt?(entry: unknown): Prompt | undefined;
   /** A turn may begin without a prompt, or a prompt without a turn, so prompts do not count turns. */
@@ -75,13 +75,19 @@ export function lastReplyIn(transcript: Transcript, of: Whose): { text: string; 
   return undefined;
 }
 
-/** The prompts since a time that were given into a running turn. */
-export function joinedPrompts(transcript: Transcript, of: Whose, since: string): string[] {
-  const joined: string[] = [];
+/**
+ * The prompts since a time that were given into a running turn, each with the first answer after it; null: none yet. A later answer may be for what
+ * nobody prompted, such as the report of a subagent.
+ */
+export function joinedPrompts(transcript: Transcript, of: Whose, since: string): { text: string; reply: string | null }[] {
+  const joined: { text: string; reply: string | null }[] = [];
+  let reply: string | null = null;
   for (const entry of transcript.prompt ? lastEntries(transcript, of) : []) {
+    const said = understood(() => transcript.reply(entry));
+    if (said && !said.more && said.text.trim() !== "") reply = said.text;
     const { joins = false, text = "", at = null } = transcript.prompt?.(entry) ?? {};
     if (at !== null && at < since) break;
-    if (joins) joined.push(text);
+    if (joins) joined.push({ text, reply });
   }
   return joined;
 }

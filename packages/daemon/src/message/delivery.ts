@@ -174,7 +174,7 @@ export class Delivery implements Disposable {
     const isOwn = signal.written === true && isStarted(message, run) && isOf(message, signal);
     // An answer that may also be for this message: qwen's hooks do not report a prompt that it takes into a running turn.
     if (signal.reply !== null && !signal.written && isHandedOver(message, run))
-      this.#attemptOf(message).heard = { reply: signal.reply, turn: signal.turn };
+      this.#attemptOf(message).heard ??= { reply: signal.reply, turn: signal.turn };
     const isPrompt = signal.prompt !== null && isSame(this.said(message), signal.prompt);
     if (!isOwn && !((message.working || (isPrompt && joins)) && message.state !== "queued")) return;
     const attempt = this.#attemptOf(message);
@@ -186,15 +186,15 @@ export class Delivery implements Disposable {
     if (joins) attempt.into = signal.turn;
   }
 
-  /** True if the agent's own files say that it took the message into a running turn. */
-  #isJoined(record: SessionRecord | undefined, message: SessionMessage): boolean {
-    if (!record || message.state !== "injected" || this.#attemptOf(message).heard === null) return false;
+  /** The answer to a message that the agent took into a running turn, by the agent's own files. */
+  #joinedAnswer(record: SessionRecord | undefined, message: SessionMessage): string | null {
+    if (!record || message.state !== "injected" || this.#attemptOf(message).heard === null) return null;
     const { id, agent, conversation, cwd } = record;
     const transcript = this.#profiles.find(agent)?.transcript;
-    if (!transcript || conversation === null) return false;
+    if (!transcript || conversation === null) return null;
     const { env } = readSessionFiles(this.#home, id);
     const words = this.said(message);
-    return joinedPrompts(transcript, { conversation, cwd, env }, message.queuedAt).some((text) => isSame(words, text));
+    return joinedPrompts(transcript, { conversation, cwd, env }, message.queuedAt).find(({ text }) => isSame(words, text))?.reply ?? null;
   }
 
   #noteTurn(open: readonly SessionMessage[], { evidence }: EventData<"session.status_changed">): void {
@@ -317,7 +317,8 @@ export class Delivery implements Disposable {
       case "note turn":
         return void this.#journal.append(...this.#endedBefore(message), ...turnStarted(message, { run, evidence: action.evidence }));
       case "note answer": {
-        const { reply, turn } = this.#attemptOf(message).heard ?? { reply: null, turn: null };
+        const turn = this.#attemptOf(message).heard?.turn ?? null;
+        const reply = this.#joinedAnswer(this.#queries.get(session), message);
         return void this.#journal.append(...turnStarted(message, { run, evidence: WRITTEN, turn }), replied(message, { run, reply }));
       }
       case "note reply":
@@ -429,7 +430,7 @@ export class Delivery implements Disposable {
       composer: this.#composerOf(message, { record, profile, screen }),
       attempt: { ...this.#attemptOf(message) },
       tells: this.#tells(message),
-      joined: this.#isJoined(record, message),
+      joined: this.#joinedAnswer(record, message) !== null,
       channel: run && profile?.channel && ChannelFile.find(this.#home, run, profile.channel)?.has(message.id),
     };
     return { ...situation, steadyMs: this.#steadyMs(message, situation) };

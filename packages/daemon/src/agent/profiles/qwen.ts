@@ -259,9 +259,9 @@ function promptIn(entry: unknown): Prompt | undefined {
   return { id, text, joins: textAt(entry, "subtype") === "mid_turn_user_message", at: textAt(entry, "timestamp") ?? null };
 }
 
-function replyIn(entry: unknown): { text: string; at: string | null } | undefined {
+function replyIn(entry: unknown): { text: string; at: string | null; more: boolean } | undefined {
   if (textAt(entry, "type") !== "assistant") return undefined;
-  return { text: wordsIn(entry), at: textAt(entry, "timestamp") ?? null };
+  return { text: wordsIn(entry), at: textAt(entry, "timestamp") ?? null, more: callsTools(entry) };
 }
 
 /**
