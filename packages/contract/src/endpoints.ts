@@ -134,6 +134,7 @@ const SPAWN_ERRORS = [
   "persona_not_found",
   "persona_unusable",
   "agent_unknown",
+  "agent_too_old",
   "program_not_found",
   "cwd_unusable",
   "host_missing",

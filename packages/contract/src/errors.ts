@@ -86,6 +86,7 @@ export const ERRORS = {
   address_public: { http: 400, exit: 2, what: "Other machines can reach that address. Pass --insecure-public to allow it." },
   address_unusable: { http: 409, exit: 21, what: "The daemon cannot listen on that address." },
   agent_unknown: { http: 422, exit: 7, what: "No profile has that agent name." },
+  agent_too_old: { http: 422, exit: 7, what: "The installed version of the agent is too old for the request. The hint names the update." },
   persona_not_found: { http: 404, exit: 3, what: "No persona has that name." },
   persona_unusable: { http: 422, exit: 7, what: "The persona's file is not valid. The message says where and why." },
   program_not_found: {

@@ -45,7 +45,7 @@ function executableOf(pid: number): string | undefined {
 }
 
 /** Compares numbers; ignores everything after a dash or a plus. */
-function isNewer(version: string, than: string): boolean {
+export function isNewer(version: string, than: string): boolean {
   const [ours, theirs] = [numbersOf(version), numbersOf(than)];
   const at = ours.findIndex((number, i) => number !== (theirs[i] ?? 0));
   return at >= 0 && (ours[at] ?? 0) > (theirs[at] ?? 0);

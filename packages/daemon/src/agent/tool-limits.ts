@@ -2,9 +2,11 @@
  * The tools of a role, and how an agent is held to them for one run. A profile without `tools` has no proven mechanism: its agent only reads the
  * names with its role.
  */
-import type { RoleTools } from "@holdfast/contract";
+import { HoldfastError, type RoleTools } from "@holdfast/contract";
 import { isNamed } from "@holdfast/contract/tool-names";
 import type { Profile } from "./profile.ts";
+import { isNewer } from "./recorded.ts";
+import { packagedVersion } from "./version.ts";
 
 export type ToolRule = Omit<RoleTools, "enforced">;
 
@@ -15,6 +17,8 @@ export interface ToolLimits {
   conversation?(rule: ToolRule): Readonly<Record<string, unknown>>;
   /** Arguments of the user that replace those of `terminal`. */
   overriddenBy?: RegExp;
+  /** The first versions, of the agent and of its adapter, that accept a list of allowed tools. */
+  since?: { terminal: string; conversation: string };
 }
 
 type Run = { isChat: boolean; args: readonly string[] };
@@ -46,6 +50,26 @@ export function enforcedIn(profile: Profile | undefined): ("terminal" | "convers
 export function toolWords(profile: Profile | undefined, { rule, args }: { rule: ToolRule | undefined; args: readonly string[] }): string[] {
   if (rule === undefined || !enforcesTools(profile, { isChat: false, args })) return [];
   return [...(profile?.tools?.terminal?.(rule) ?? [])];
+}
+
+/**
+ * Refuses an agent that would end with an error because it does not know the mechanism. Checks programs from npm only: their version is in a file,
+ * and npm chooses an old version where Node is too old for the newest. `path`: the agent, or its adapter for a conversation.
+ */
+export function checkToolsVersion(
+  profile: Profile,
+  { rule, isChat, args, path }: Run & { rule: ToolRule | undefined; path: string | undefined },
+): void {
+  const since = profile.tools?.since?.[isChat ? "conversation" : "terminal"];
+  if (since === undefined || path === undefined || (rule?.allowed ?? null) === null || !enforcesTools(profile, { isChat, args })) return;
+  const version = packagedVersion(path);
+  if (version === undefined || !isNewer(since, version)) return;
+  const update = (isChat ? profile.setup?.adapter : undefined) ?? profile.setup?.install;
+  throw new HoldfastError(
+    "agent_too_old",
+    `${isChat ? "the adapter of " : ""}${profile.description} ${version} cannot enforce the tools of a role; it needs ${since} or newer`,
+    update === undefined ? {} : { hint: `update Node to 22 or newer, then run: ${update}@latest` },
+  );
 }
 
 export function toolMeta(profile: Profile | undefined, rule: ToolRule | undefined): Readonly<Record<string, unknown>> | undefined {

@@ -211,6 +211,8 @@ export const claude: Profile = {
       claudeCode: { options: { ...(allowed === null ? {} : { agents: agentsWith(allowed), agent: ROLE }), disallowedTools: denied } },
     }),
     overriddenBy: /^--agents?(=|$)/,
+    // Older versions refuse a definition with an empty prompt.
+    since: { terminal: "2.1.281", conversation: "0.83.0" },
   },
   interrupt: ["Escape"],
   interruptHarder: ["C-c"],

@@ -102,6 +102,35 @@ test("the program is looked up where the run will be: in its PATH and its direct
   expect(t.prepare({ command: ["./mine"], cwd: join(t.root, "bin") }).command).toEqual(["./mine"]);
 });
 
+test("an agent too old to enforce the tools of a role is refused before anything is written", () => {
+  using t = new TestHome();
+  const install = (name: string, version: string) => {
+    const folder = join(t.root, name);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ name, version, bin: { [name]: name } }));
+    writeFileSync(join(folder, name), "#!/bin/sh\n", { mode: 0o755 });
+  };
+  install("claude", "2.1.280");
+  install("claude-agent-acp", "0.82.0");
+  const env = { PATH: `${join(t.root, "claude")}:${join(t.root, "claude-agent-acp")}:/usr/bin:/bin` };
+  const request = { agent: "claude", command: undefined, env, tools: ["Read"] };
+  const hint = "update Node to 22 or newer, then run: npm install -g";
+  expect(() => t.prepare(request)).toThrow(
+    expect.objectContaining({ code: "agent_too_old", hint: `${hint} @anthropic-ai/claude-code@latest` }),
+  );
+  expect(() => t.prepare({ ...request, chat: true })).toThrow(
+    expect.objectContaining({ code: "agent_too_old", hint: `${hint} @agentclientprotocol/claude-agent-acp@latest` }),
+  );
+  expect(existsSync(t.home.sessions) ? readdirSync(t.home.sessions) : []).toEqual([]);
+
+  expect(t.prepare({ ...request, tools: undefined, disallowedTools: ["Bash"] }).rule).toMatchObject({ allowed: null });
+  expect(t.prepare({ ...request, args: ["--agent", "mine"] }).rule).toMatchObject({ allowed: ["Read"] });
+  install("claude", "2.1.281");
+  install("claude-agent-acp", "0.83.0");
+  expect(t.prepare(request).rule).toMatchObject({ allowed: ["Read"] });
+  expect(t.prepare({ ...request, chat: true }).rule).toMatchObject({ allowed: ["Read"] });
+});
+
 test("an agent's own command comes from its profile, with the caller's arguments after it", () => {
   using t = new TestHome();
   const request = { command: undefined, args: ["-x"], env: { PATH: "/usr/bin:/bin", SHELL: "/bin/sh" } };

@@ -26,7 +26,7 @@ import type { RunIdentity } from "../../agent/mcp.ts";
 import { commandOf, type Profile, structuredCommandOf } from "../../agent/profile.ts";
 import type { Profiles } from "../../agent/profiles/index.ts";
 import { splitPrompt } from "../../agent/prompt-arguments.ts";
-import { type ToolRule, toolRule } from "../../agent/tool-limits.ts";
+import { checkToolsVersion, type ToolRule, toolRule } from "../../agent/tool-limits.ts";
 import { beginsCommand, contextPointer } from "../../workspace/context/context.ts";
 import { budgetFor } from "./budget.ts";
 import { runEnvironment } from "./launch-file.ts";
@@ -107,6 +107,7 @@ export function prepare(
   const conversation =
     isChat || !request.start ? null : conversationFor(profile, asked, { known: null, forked }, newIdFor(profile, cwd, randomUUID));
   checkProgram(command, { env, cwd, agent: request.command ? undefined : agentOf(request, { profile, env, programs: context.programs }) });
+  if (!request.command) checkToolsVersion(profile, { rule, isChat, args, path: findProgram(command[0] ?? "", env.PATH, cwd) });
 
   const id = request.id ?? newSessionId();
   const directory = runDirectory(context.home, id, 1);
