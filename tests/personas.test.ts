@@ -161,6 +161,11 @@ test("an agent file of Claude Code starts Claude Code with its model, mode and t
   const [bin, log] = [path.join(home.root, "bin"), path.join(home.root, "words")];
   const options = { cwd: repository.path, env: { PATH: [bin, ...withoutClaude(home.env.PATH)].join(path.delimiter) } };
 
+  const word = await home.cli(["spawn", "--persona", "reviewer", "hello"], options);
+  expect([word.code, word.stderr]).toEqual([
+    7,
+    expect.stringContaining("to pass it as the prompt: holdfast spawn --persona reviewer -p hello"),
+  ]);
   const missing = await home.cli(["spawn", "--persona", "reviewer"], options);
   expect([missing.code, missing.stderr]).toEqual([7, expect.stringContaining("Claude Code is not installed")]);
   expect(missing.stderr).toContain("install it: npm install -g @anthropic-ai/claude-code; or choose another agent: --agent NAME");

@@ -16,6 +16,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   info: "show",
   tail: "logs",
   approve: "approvals",
+  man: "help",
+  "-v": "--version",
 };
 
 export function unknownCommand(name: string): HoldfastError {

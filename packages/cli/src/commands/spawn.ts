@@ -11,7 +11,7 @@ export const command: Command = {
   usage:
     "AGENT [TEXT|-] [--attach] [--name NAME] [--worktree [BRANCH]] [--cwd DIR] [--env K=V]… [--role TEXT] [--objective TEXT] [--budget LIMITS] [--group GROUP]… [--best-of N [--agents A,B]] [-- ARGS…]",
   description:
-    "AGENT is one of holdfast agents: claude, codex, gemini and others. demo is a scripted agent for trying things out. shell is your login shell.\n\n--best-of starts several agents on one prompt (NAME-1, NAME-2, …). Each has its own worktree from the same commit; see holdfast compare and holdfast keep. Run again with the same name, prompt and agents, it starts the missing ones.",
+    "AGENT is one of holdfast agents: claude, codex, gemini and others. demo is a scripted agent for trying things out. shell is your login shell.\n\n--best-of starts several agents on one prompt (NAME-1, NAME-2, …). Each has its own worktree from the same commit; see holdfast compare and holdfast keep. The same command again starts the missing ones.",
   flags: {
     prompt: { value: "TEXT", short: "p", summary: "the first prompt, in place of TEXT; - reads standard input", complete: "nothing" },
     attach: { summary: "attach to it as soon as it runs" },
@@ -80,11 +80,34 @@ export const command: Command = {
       return (await import("../repl/repl.ts")).talk(context, wanted, prompt);
     }
     const talk = { chat: flags.has("chat"), model: flags.text("model"), mode: flags.text("mode") };
-    const session = await startSession(context, { agent: agent ?? "", args: [...context.rest], prompt, persona, ...talk });
+    const asked = { agent: agent ?? "", args: [...context.rest], prompt, persona, ...talk };
+    const session = await startSession(context, asked).catch((error: unknown) => {
+      throw isWordOfPrompt(error, asked) ? promptOfOneWord(error, asked) : error;
+    });
     printStarted(session, context.json);
     return attachIfAsked(context, session.name);
   },
 };
+
+interface Asked {
+  agent: string;
+  persona: string | undefined;
+  prompt: string | undefined;
+}
+
+function isWordOfPrompt(error: unknown, { persona, prompt }: Asked): error is HoldfastError {
+  return error instanceof HoldfastError && error.code === "agent_unknown" && persona !== undefined && prompt === undefined;
+}
+
+/** With a persona, a single word can be meant as the agent or as the prompt. */
+function promptOfOneWord(error: HoldfastError, { agent, persona = "" }: Asked): HoldfastError {
+  const line = ["holdfast", "spawn", "--persona", persona, "-p", agent].map(shellWord).join(" ");
+  return new HoldfastError(error.code, error.message, {
+    hint: `list agents: holdfast agents; to pass it as the prompt: ${line}`,
+    candidates: error.candidates,
+    cause: error,
+  });
+}
 
 /**
  * The agent and its first prompt. If `--agent` or `--persona` can name the agent, an argument with a space is the prompt: no agent has such a
@@ -97,7 +120,7 @@ function wordsOf({ args, rest, flags }: Context, isOptional: boolean): { agent: 
   const agent = first ?? named;
   if (first !== undefined && named !== undefined)
     throw new HoldfastError("usage", `the agent is named twice: ${JSON.stringify(first)} and --agent ${named}`, {
-      hint: "omit one of them",
+      hint: `omit one of them; to pass ${JSON.stringify(first)} as the prompt: -p ${shellWord(first)}`,
     });
   if (more.length > 0) {
     const line = [...(agent === undefined ? [] : [agent]), [text, ...more].join(" "), ...(rest.length > 0 ? ["--", ...rest] : [])];

@@ -28,6 +28,10 @@ describe("an existing conversation", () => {
       code: "not_a_conversation",
       hint: "attach to it: holdfast attach shell",
     });
+    daemon.session("demo", { kind: "terminal" });
+    await expect(openConversation(daemon.context(), { existing: "demo" })).rejects.toMatchObject({
+      hint: "attach to it: holdfast attach demo; start a conversation with the agent demo: holdfast chat --agent demo",
+    });
     daemon.session("reviewed", { role: "reviewer" });
     await expect(openConversation(daemon.context(), { name: "fix", persona: "reviewer" })).rejects.toMatchObject({
       code: "name_taken",

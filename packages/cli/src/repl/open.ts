@@ -78,7 +78,7 @@ export async function openConversation(context: Context, wanted: Wanted): Promis
 
 async function join(context: Context, ref: string, wanted: Wanted): Promise<Opened> {
   const { client } = context;
-  const conversation = await client.call("getConversation", { params: { ref } }).catch(asTerminal(ref));
+  const conversation = await client.call("getConversation", { params: { ref } }).catch(asTerminal(context, ref));
   const { session } = conversation;
   if (wanted.agent !== undefined && wanted.agent !== session.agent) {
     throw new HoldfastError("name_taken", `${session.name} is a conversation with ${session.agent}, not with ${wanted.agent}`, {
@@ -105,10 +105,12 @@ async function join(context: Context, ref: string, wanted: Wanted): Promise<Open
   return { session, conversation, created: false, named: true, started, notes, insists: false };
 }
 
-function asTerminal(ref: string): (error: unknown) => never {
-  return (error) => {
+/** The session may have the name of an agent, as the one that `npm start` makes. */
+function asTerminal(context: Context, ref: string): (error: unknown) => Promise<never> {
+  return async (error) => {
     if (!(error instanceof HoldfastError) || error.code !== "not_a_conversation") throw error;
-    throw new HoldfastError("not_a_conversation", error.message, { hint: `attach to it: holdfast attach ${ref}`, cause: error });
+    const other = (await hasAgent(context, ref)) ? `; start a conversation with the agent ${ref}: holdfast chat --agent ${ref}` : "";
+    throw new HoldfastError("not_a_conversation", error.message, { hint: `attach to it: holdfast attach ${ref}${other}`, cause: error });
   };
 }
 
