@@ -54,7 +54,12 @@ export const RULE_KEYS = {
     usual: null,
     example: 'decision = "allow"',
   },
-  reason: { about: "Why, for the agent. Only with deny.", takes: "a text", usual: null, example: 'reason = "use the Makefile"' },
+  reason: {
+    about: "Why, for the agent. Only with deny.",
+    takes: "a text",
+    usual: null,
+    example: '# with decision = "deny": reason = "use the Makefile"',
+  },
   compound: {
     about: "Whether an allow rule may match a command that a shell would run as several (;, |, $(…), redirections).",
     takes: "true or false",
