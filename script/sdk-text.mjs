@@ -36,7 +36,7 @@ const ELSEWHERE = {
 /** In reading order. Names that are not listed come last. */
 const CHAPTERS = {
   "Connect and ask": ["connect", "query", "ConnectOptions", "Holdfast", "UsageOptions"],
-  Queries: ["Query", "QueryOptions", "QueryEvent", "QueryResult", "Leave", "TurnUsage"],
+  Queries: ["Query", "QueryOptions", "QueryEvent", "QueryResult", "ApprovalAnswer", "TurnUsage"],
   Sessions: [
     "Sessions",
     "SessionOptions",

@@ -31,7 +31,7 @@ export type { EventOptions, JournalEvent } from "./follow.ts";
 export { type GroupSendOptions, Groups, type ShareOptions } from "./groups.ts";
 export { Holdfast, type UsageOptions } from "./holdfast.ts";
 export { type ListMessages, Messages, type Receipt, type SendOptions } from "./messages.ts";
-export { type Leave, Query, type QueryEvent, type QueryOptions, type QueryResult } from "./query.ts";
+export { type ApprovalAnswer, Query, type QueryEvent, type QueryOptions, type QueryResult } from "./query.ts";
 export { type OutputOptions, Session, type StartOptions, type StopOptions, type WaitOptions } from "./session.ts";
 export { type ListOptions, type SessionOptions, Sessions } from "./sessions.ts";
 export { type AttachOptions, Terminal } from "./terminal.ts";

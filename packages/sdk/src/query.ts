@@ -8,7 +8,7 @@ import { runQuery } from "./run-query.ts";
 import type { SessionOptions, Surroundings } from "./sessions.ts";
 
 /** The answer to a permission request. `wait` leaves it open in the inbox for somebody else. */
-export type Leave = "allow" | "deny" | "wait" | { deny: string } | { answer: string };
+export type ApprovalAnswer = "allow" | "deny" | "wait" | { deny: string } | { answer: string };
 
 export interface QueryOptions extends Omit<SessionOptions, "prompt" | "chat" | "restart" | "command" | "host"> {
   /** The prompt. */
@@ -18,7 +18,7 @@ export interface QueryOptions extends Omit<SessionOptions, "prompt" | "chat" | "
   /** Keep the new session idle afterwards, to continue it later: `result.session` is its id. */
   keep?: boolean;
   /** Answers permission requests; without it they wait in the inbox. */
-  onApproval?: (approval: WaitingApproval) => Leave | Promise<Leave>;
+  onApproval?: (approval: WaitingApproval) => ApprovalAnswer | Promise<ApprovalAnswer>;
   /** Called with every event that the loop over the query yields. */
   onProgress?: (event: QueryEvent) => void;
   /** End the query with `ToolFailed` or `PermissionRefused` if a tool fails or a permission request is denied. Otherwise the agent continues. */

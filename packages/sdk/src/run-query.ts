@@ -15,7 +15,7 @@ import { throwIfAborted } from "./errors.ts";
 import { isCode, surely } from "./follow.ts";
 import { newMessageId } from "./message-id.ts";
 import { sendMessage, untilReceipt } from "./messages.ts";
-import type { Leave, QueryEvent, QueryOptions, QueryResult } from "./query.ts";
+import type { ApprovalAnswer, QueryEvent, QueryOptions, QueryResult } from "./query.ts";
 import { readTurn, type Turn } from "./query-turn.ts";
 import { Session } from "./session.ts";
 import { type Surroundings, spawnRequest } from "./sessions.ts";
@@ -128,19 +128,19 @@ async function answering(client: HoldfastClient, { session, options, signal }: A
   const { onApproval } = options;
   if (!onApproval) return;
   for await (const approval of new Approvals(client).watch({ session: session.id, signal })) {
-    const leave = await onApproval(approval);
-    await answer(leave, approval).catch((error: unknown) => {
+    const given = await onApproval(approval);
+    await answer(given, approval).catch((error: unknown) => {
       // The approval was answered elsewhere or is no longer open.
       if (!isCode(error, "approval_over", "approval_not_found")) throw error;
     });
   }
 }
 
-function answer(leave: Leave, approval: { allow(): unknown; deny(reason?: string): unknown; answer(text: string): unknown }) {
-  if (leave === "wait") return Promise.resolve();
-  if (leave === "allow") return Promise.resolve(approval.allow());
-  if (leave === "deny") return Promise.resolve(approval.deny());
-  return Promise.resolve("deny" in leave ? approval.deny(leave.deny) : approval.answer(leave.answer));
+function answer(given: ApprovalAnswer, approval: { allow(): unknown; deny(reason?: string): unknown; answer(text: string): unknown }) {
+  if (given === "wait") return Promise.resolve();
+  if (given === "allow") return Promise.resolve(approval.allow());
+  if (given === "deny") return Promise.resolve(approval.deny());
+  return Promise.resolve("deny" in given ? approval.deny(given.deny) : approval.answer(given.answer));
 }
 
 async function outcome(client: HoldfastClient, { session, message, options, turn }: Place & { options: QueryOptions; turn: Turn }) {
