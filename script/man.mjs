@@ -17,7 +17,7 @@ const ENVIRONMENT = [
   ],
   ["LESS", "Options for less. Default: FRX."],
   ["XDG_CONFIG_HOME", "The directory of holdfast/config.toml. Default: ~/.config."],
-  ["NO_COLOR", "Turns colors off."],
+  ["NO_COLOR", "Turns colours off."],
 ];
 
 const FILES = [

@@ -29,9 +29,9 @@ export const command: Command = {
   },
   examples: [
     ["holdfast adopt --list", "list the agents"],
-    ["holdfast adopt --tmux work", "the agent in your tmux session work"],
-    ["holdfast adopt --tmux other:work.1 --name fix-login", "pane 1 of a session on the server tmux -L other"],
-    ["holdfast adopt --pid 4711", "by process id"],
+    ["holdfast adopt --tmux work", "adopt the agent in your tmux session work"],
+    ["holdfast adopt --tmux other:work.1 --name fix-login", "adopt pane 1 of a session on the server tmux -L other"],
+    ["holdfast adopt --pid 4711", "adopt an agent by its process id"],
     ["holdfast adopt --pid 4711 --resume-when-ended", "continue its conversation here when you quit the agent"],
   ],
   async run(context) {

@@ -52,7 +52,7 @@ export const command: Command = {
   examples: [
     ['eval "$(holdfast completion bash)"', "in ~/.bashrc"],
     ['eval "$(holdfast completion zsh)"', "in ~/.zshrc, after compinit"],
-    ["holdfast completion fish > ~/.config/fish/completions/holdfast.fish", "once"],
+    ["holdfast completion fish > ~/.config/fish/completions/holdfast.fish", "install it for fish, once"],
   ],
   async run(context) {
     const shell = context.args[0] ?? "";

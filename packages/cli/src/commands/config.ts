@@ -9,7 +9,7 @@ export const command: Command = {
   flags: {},
   arguments: "nothing",
   examples: [
-    ["holdfast config", "every setting, and where it comes from"],
+    ["holdfast config", "show every setting, and where it comes from"],
     ["holdfast config set prune.age 7d", "change one setting"],
     ["holdfast config check", "report every problem in the files"],
   ],

@@ -9,7 +9,7 @@ export const command: Command = {
   flags: {},
   examples: [
     ["holdfast control request demo", "request control"],
-    ["holdfast control give demo", "give control to whoever asked"],
+    ["holdfast control give demo", "give control to the last requester"],
     ["holdfast control take demo", "take control on your latest terminal"],
   ],
   verbs: {

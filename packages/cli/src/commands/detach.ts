@@ -12,7 +12,7 @@ export const command: Command = {
   arguments: "sessions",
   examples: [
     ["holdfast detach demo", "detach one session from all terminals"],
-    ["holdfast detach --all", "everywhere"],
+    ["holdfast detach --all", "detach all sessions from all terminals"],
   ],
   async run(context) {
     // --all selects running sessions: an ended session has no terminals.

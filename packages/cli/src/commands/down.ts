@@ -14,14 +14,14 @@ export const command: Command = {
   stops: true,
   usage: "[--all [--grace 5s] [--yes]]",
   description:
-    "With --all, every session is stopped and the keepers end too; no process of this home remains. On a terminal it lists the sessions, marks unread ones, and asks for confirmation.",
+    "With --all, every session is stopped and the keepers end too; no process of this home remains. Adopted agents keep running. On a terminal it lists the sessions, marks unread ones, and asks for confirmation.",
   flags: {
     all: { summary: "stop all sessions and their keepers first" },
     grace: { value: "TIME", summary: "with --all: time before SIGKILL (default 5s)", complete: "nothing" },
     ...YES_FLAG,
   },
   examples: [
-    ["holdfast down", "agents keep working"],
+    ["holdfast down", "stop the daemon; agents keep working"],
     ["holdfast down --all", "stop everything"],
   ],
   async run(context) {

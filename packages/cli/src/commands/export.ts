@@ -10,17 +10,17 @@ export const command: Command = {
   onlyReads: true,
   usage: "NAME --asciicast FILE|--text FILE|--html FILE [--run N] [--force]",
   description:
-    "An asciicast plays in asciinema's players; markers show where times are unknown. Text is the output of holdfast logs. HTML is the same with colors, in one file without scripts. FILE - is standard output. An existing file is replaced only with --force.",
+    "An asciicast plays in asciinema's players; markers show where times are unknown. Text is the output of holdfast logs. HTML is the same with colours, in one file without scripts. FILE - is standard output. An existing file is replaced only with --force.",
   flags: {
     asciicast: { value: "FILE", summary: "asciicast v2, for asciinema play and asciinema-player", complete: "files" },
     text: { value: "FILE", summary: "plain text, like holdfast logs", complete: "files" },
-    html: { value: "FILE", summary: "HTML with colors", complete: "files" },
+    html: { value: "FILE", summary: "HTML with colours", complete: "files" },
     run: { value: "N", summary: "run number (default: the last run)", complete: "nothing" },
     force: { summary: "replace an existing file" },
   },
   arguments: "sessions",
   examples: [
-    ["holdfast export build --asciicast build.cast", "then run asciinema play build.cast"],
+    ["holdfast export build --asciicast build.cast", "export for asciinema play build.cast"],
     ["holdfast export build --html build.html --force", "write HTML, replacing an older file"],
     ["holdfast export build --text - | less", "read the recording"],
   ],

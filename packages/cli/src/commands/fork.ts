@@ -33,8 +33,8 @@ export const command: Command = {
   },
   examples: [
     ["holdfast fork fix-login", "try an alternative from here"],
-    ["holdfast fork fix-login --name plan-b --prompt 'now do it without the cache'", "with a prompt"],
-    ["holdfast fork fix-login --checkpoint 3", "with the files of checkpoint 3"],
+    ["holdfast fork fix-login --name plan-b --prompt 'now do it without the cache'", "fork with a prompt"],
+    ["holdfast fork fix-login --checkpoint 3", "fork with the files of checkpoint 3"],
   ],
   async run(context) {
     const { flags, client } = context;

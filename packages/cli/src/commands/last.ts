@@ -13,7 +13,7 @@ export const command: Command = {
   arguments: "sessions",
   examples: [
     ["holdfast last api", "print the whole answer"],
-    ["holdfast last api --json", "with its turn and time"],
+    ["holdfast last api --json", "include its turn and time"],
   ],
   pages: () => true,
   async run(context) {

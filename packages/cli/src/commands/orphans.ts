@@ -15,8 +15,8 @@ export const command: Command = {
   flags: { grace: { value: "TIME", summary: "with stop: time before SIGKILL (default 5s)", complete: "nothing" } },
   examples: [
     ["holdfast orphans", "list the orphans, with reasons"],
-    ["holdfast orphans adopt k7f2m9q4xw-1", "turn it into a session again"],
-    ["holdfast orphans stop pid-4711", "end it"],
+    ["holdfast orphans adopt k7f2m9q4xw-1", "turn an orphan into a session again"],
+    ["holdfast orphans stop pid-4711", "stop an orphan"],
   ],
   async run(context) {
     const [verb = "ls", id, ...more] = context.args;

@@ -22,8 +22,8 @@ export const command: Command = {
   examples: [
     ["holdfast prune --dry-run", "preview the policy"],
     ["holdfast prune --conversations --dry-run", "list expired conversations"],
-    ["holdfast prune --older-than 7d", "list, confirm, remove"],
-    ["holdfast prune --keep-size 1G --yes", "in a script"],
+    ["holdfast prune --older-than 7d", "list old sessions, ask, and remove them"],
+    ["holdfast prune --keep-size 1G --yes", "remove the oldest in a script"],
   ],
   async run(context) {
     if (context.args.length > 0)

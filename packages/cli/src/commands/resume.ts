@@ -38,8 +38,8 @@ export const command: Command = {
     "no-wait": { summary: "return once it is started" },
   },
   examples: [
-    ["holdfast resume fix-login", "continue where it stopped"],
-    ["holdfast resume fix-login --env ANTHROPIC_API_KEY", "with your shell's current key"],
+    ["holdfast resume fix-login", "continue where the session stopped"],
+    ["holdfast resume fix-login --env ANTHROPIC_API_KEY", "continue with your shell's current key"],
     ["holdfast resume fix-login --prompt 'now add tests'", "continue with a new prompt"],
     ["holdfast resume fix-login --budget turns=20,cost=5", "raise a budget that is used up"],
     ["holdfast resume fix-login --fresh", "start over in the same directory"],

@@ -18,7 +18,7 @@ export const command: Command = {
   },
   arguments: "sessions",
   examples: [
-    ["holdfast rm build", "one"],
+    ["holdfast rm build", "remove one session"],
     ["holdfast rm --status done", "remove sessions that ended well"],
   ],
   async run(context) {

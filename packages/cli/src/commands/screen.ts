@@ -6,11 +6,11 @@ export const command: Command = {
   name: "screen",
   summary: "print the current screen of a session",
   usage: "NAME [--ansi]",
-  flags: { ansi: { summary: "include colors and attributes" } },
+  flags: { ansi: { summary: "include colours and attributes" } },
   arguments: "sessions",
   examples: [
-    ["holdfast screen demo", "as text"],
-    ["holdfast screen demo --json", "with size, cursor and title"],
+    ["holdfast screen demo", "print the screen as text"],
+    ["holdfast screen demo --json", "include size, cursor and title"],
   ],
   async run(context) {
     const screen = await context.client.call("getScreen", { params: { ref: oneName(context, "screen NAME") } });

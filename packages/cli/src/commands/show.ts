@@ -26,8 +26,8 @@ export const command: Command = {
   flags: {},
   arguments: "sessions",
   examples: [
-    ["holdfast show demo", "by name"],
-    ["holdfast show k7f --json", "by the beginning of its id, for a script"],
+    ["holdfast show demo", "show a session by its name"],
+    ["holdfast show k7f --json", "refer to it by the beginning of its id, for a script"],
   ],
   async run(context) {
     const session = await context.client.call("getSession", { params: { ref: oneName(context, "show NAME") } });

@@ -12,7 +12,7 @@ export const command: Command = {
   usage: "",
   flags: {},
   examples: [
-    ["holdfast status", "starts the daemon if needed"],
+    ["holdfast status", "show the daemon; start it if needed"],
     ["holdfast status --json", "for a script"],
   ],
   async run(context) {

@@ -17,7 +17,7 @@ export const command: Command = {
   summary: "print one line about all sessions, for a prompt or a tmux bar",
   usage: "[--tmux]",
   description: "Never starts a daemon and never waits longer than a second for one. Without a daemon it prints nothing.",
-  flags: { tmux: { summary: "use tmux's color codes" } },
+  flags: { tmux: { summary: "use tmux's colour codes" } },
   examples: [
     ["PS1='$(holdfast statusline) $ '", "in a shell prompt"],
     ["set -g status-right '#(holdfast statusline --tmux)'", "in your .tmux.conf"],

@@ -28,7 +28,7 @@ export const command: Command = {
   },
   arguments: "sessions",
   examples: [
-    ["holdfast stop demo", "one"],
+    ["holdfast stop demo", "stop one session"],
     ["holdfast stop build test --grace 30s", "stop two sessions, with time to clean up"],
     ["holdfast stop lead --tree", "stop an agent and everything it started"],
     ["holdfast stop --all", "stop everything"],

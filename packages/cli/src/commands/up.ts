@@ -17,9 +17,9 @@ export const command: Command = {
     "insecure-public": { summary: "with --listen: allow an address that other machines reach; tokens and output are not encrypted" },
   },
   examples: [
+    ["holdfast up", "start the daemon; print its pid and home"],
     ["holdfast up --share dev", "share with the users of group dev; see holdfast token"],
-    ["holdfast up", "print the pid and the home"],
-    ["holdfast up --listen 127.0.0.1:8080", "for a browser or a program; see holdfast token"],
+    ["holdfast up --listen 127.0.0.1:8080", "listen for browsers and programs; see holdfast token"],
     ["holdfast up --no-listen", "only use the Unix socket"],
   ],
   async run(context) {

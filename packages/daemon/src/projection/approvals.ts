@@ -11,7 +11,7 @@ const STATUS_OF: Readonly<Record<Decision, ApprovalStatus>> = { allow: "allowed"
 export const ON_SCREEN = {
   channel: "screen",
   expiresAt: null,
-  otherwise: "it asks only on its own screen",
+  otherwise: "the agent asks only on its own screen",
   reasons: false,
   ask: null,
 } as const;

@@ -10,7 +10,7 @@ export const command: Command = {
   onlyReads: true,
   flags: {},
   examples: [
-    ["holdfast config check", "before the daemon starts again"],
+    ["holdfast config check", "check the files before the daemon starts again"],
     ["holdfast config check --json", "for a script"],
   ],
   async run(context) {

@@ -24,8 +24,8 @@ export const command: Command = {
     "Opens a copy in $VISUAL, $EDITOR or vi. The file is replaced when the copy has no problems. Otherwise the problems are shown and you can\nedit again; your text is never lost.",
   flags: { project: { summary: "edit .holdfast/config.toml of this project" } },
   examples: [
-    ["holdfast config edit", "your own file"],
-    ["EDITOR='code --wait' holdfast config edit", "in another editor"],
+    ["holdfast config edit", "edit your own file"],
+    ["EDITOR='code --wait' holdfast config edit", "use another editor"],
   ],
   async run(context) {
     const whose = context.flags.has("project") ? "project" : "user";

@@ -14,9 +14,9 @@ export const command: Command = {
   onlyReads: true,
   flags: {},
   examples: [
-    ["holdfast config get prune.age", "30d"],
-    ["holdfast config get prune", "every setting of the table"],
-    ["holdfast config get prune.age --json", "with its source"],
+    ["holdfast config get prune.age", "print one setting"],
+    ["holdfast config get prune", "print every setting of a table"],
+    ["holdfast config get prune.age --json", "include where the setting comes from"],
   ],
   async run(context) {
     const [key, ...more] = context.args;

@@ -8,8 +8,8 @@ export const command: Command = {
   onlyReads: true,
   flags: { project: { summary: "the path of this project's file" } },
   examples: [
-    ["holdfast config path", "whether the file exists or not"],
-    ["holdfast config path --json", "both paths"],
+    ["holdfast config path", "print the path, also of a file that does not exist"],
+    ["holdfast config path --json", "print your path and the project's"],
   ],
   async run(context) {
     const { paths } = configure({ do: "paths" });

@@ -15,10 +15,10 @@ export const command: Command = {
   takesRest: true,
   flags: { project: { summary: "in .holdfast/config.toml of this project, not in your own file" } },
   examples: [
-    ["holdfast config set prune.age 7d", "in your own file"],
-    ["holdfast config set keep_awake true", "a switch"],
-    [`holdfast config set agents.mine.command '["my-agent", "--fast"]'`, "a list"],
-    ["holdfast config set workspace.ports 20 --project", "in the project's file"],
+    ["holdfast config set prune.age 7d", "change your own file"],
+    ["holdfast config set keep_awake true", "turn a setting on"],
+    [`holdfast config set agents.mine.command '["my-agent", "--fast"]'`, "set a list"],
+    ["holdfast config set workspace.ports 20 --project", "change the project's file"],
   ],
   async run(context) {
     const [key, value, ...more] = [...context.args, ...context.rest];

@@ -12,8 +12,8 @@ export const command: Command = {
   onlyReads: true,
   flags: {},
   examples: [
-    ["holdfast config show", "key, value and file"],
-    ["holdfast config show --json | jq '.[] | select(.source != \"default\")'", "only what is set in a file"],
+    ["holdfast config show", "show every setting with its value and where it is set"],
+    ["holdfast config show --json | jq '.[] | select(.source != \"default\")'", "show only the settings of a file"],
   ],
   async run(context) {
     const { values = [] } = configure({ do: "show" });

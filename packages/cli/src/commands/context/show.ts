@@ -13,8 +13,8 @@ export const command: Command = {
   onlyReads: true,
   flags: {},
   examples: [
-    ["holdfast context show", "of this directory"],
-    ["holdfast context show fix-login --json", "of a session or workspace, for a script"],
+    ["holdfast context show", "show the Working Context of this directory"],
+    ["holdfast context show fix-login --json", "show that of a session or workspace, for a script"],
   ],
   pages: () => true,
   async run(context) {

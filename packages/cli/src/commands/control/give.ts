@@ -8,8 +8,8 @@ export const command: Command = {
   flags: { to: TO },
   arguments: "sessions",
   examples: [
-    ["holdfast control give demo", "to whoever asked last, or the only other terminal"],
-    ["holdfast control give demo --to token:ada", "to a named principal"],
+    ["holdfast control give demo", "give control to the last requester, or the only other terminal"],
+    ["holdfast control give demo --to token:ada", "give control to a named principal"],
   ],
   run: (context) => act(context, "give"),
 };

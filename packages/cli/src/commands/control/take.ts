@@ -8,8 +8,8 @@ export const command: Command = {
   flags: { to: TO },
   arguments: "sessions",
   examples: [
-    ["holdfast control take demo", "on your latest terminal"],
-    ["holdfast control take demo --to token:ada", "on the terminal of that principal"],
+    ["holdfast control take demo", "take control on your latest terminal"],
+    ["holdfast control take demo --to token:ada", "take control on the terminal of that principal"],
   ],
   run: (context) => act(context, "take"),
 };

@@ -19,7 +19,7 @@ export const command: Command = {
   },
   examples: [
     [`holdfast group share team api '{"port": 3000}'`, "share an object"],
-    ["holdfast group share team goal --text 'ship it on Friday'", "words"],
+    ["holdfast group share team goal --text 'ship it on Friday'", "share a text"],
     ["holdfast group share team count 5 --if-revision 12", "write only if nobody changed it since"],
     ["holdfast group share team schema - < schema.json", "share the content of a file"],
   ],

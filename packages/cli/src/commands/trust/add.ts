@@ -13,7 +13,7 @@ export const command: Command = {
   arguments: "directories",
   examples: [
     ["holdfast trust add", "trust the project of this directory"],
-    ["holdfast trust add ~/code/app --yes", "in a script"],
+    ["holdfast trust add ~/code/app --yes", "trust a project in a script"],
   ],
   async run(context) {
     const [directory = ".", ...more] = context.args;

@@ -18,8 +18,8 @@ export const command: Command = {
     trust: TRUST_FLAG,
   },
   examples: [
-    ["holdfast workspace create fix-login", "on branch holdfast/fix-login"],
-    ["holdfast workspace create --branch feature/x --base main", "with a generated name"],
+    ["holdfast workspace create fix-login", "create a workspace on branch holdfast/fix-login"],
+    ["holdfast workspace create --branch feature/x --base main", "create one with a generated name"],
     ['cd "$(holdfast workspace create try)"', "create a workspace and go there"],
   ],
   async run(context) {

@@ -17,7 +17,7 @@ export const command: Command = {
   examples: [
     ["holdfast workspace merge fix-login", "fast-forward the base"],
     ['holdfast workspace merge fix-login --squash -m "Mend the login"', "squash into one commit"],
-    ['holdfast workspace merge fix-login --rebase --commit "What was left"', "include what the agent did not commit"],
+    ['holdfast workspace merge fix-login --rebase --commit "Add the rest"', "include what the agent did not commit"],
     ["holdfast workspace merge try --into release", "merge into another branch"],
   ],
   async run(context) {

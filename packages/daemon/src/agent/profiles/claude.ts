@@ -149,7 +149,7 @@ export const claude: Profile = {
   approvals: {
     hook: permissionHook({
       timeoutS: ASK_S,
-      otherwise: "it asks only on its own screen",
+      otherwise: "the agent asks only on its own screen",
       promptsToo: true,
       answer: answeredQuestions,
     }),

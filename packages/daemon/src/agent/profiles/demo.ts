@@ -53,7 +53,7 @@ export const demo: Profile = {
   approvals: {
     hook: permissionHook({
       timeoutS: 7 * 86_400,
-      otherwise: "it asks only on its own screen",
+      otherwise: "the agent asks only on its own screen",
       promptsToo: true,
       answer: answeredQuestions,
     }),

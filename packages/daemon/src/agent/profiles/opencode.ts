@@ -106,7 +106,7 @@ export const opencode: Profile = {
   approvals: {
     hook: {
       timeoutS: ASK_S,
-      otherwise: "it asks only on its own screen",
+      otherwise: "the agent asks only on its own screen",
       promptsToo: true,
       endedByAnswer: true,
       used: [],
