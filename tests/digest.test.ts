@@ -219,7 +219,7 @@ test("the digest reports lost, resumed and failed runs", async () => {
   expect(text).toContain("run 2: resumed with its conversation");
   await home.run("exit 3", "--name", "cmd");
   await home.ended("cmd");
-  expect(await home.ok(["digest", "cmd"])).toContain("it failed (exit code 3)");
+  expect(await home.ok(["digest", "cmd"])).toContain("the program failed (exit code 3)");
 });
 
 test.each(["tmux", "native"])("attach on %s and show print a few lines of news, and nothing without news (SYM-07 resume)", async (host) => {

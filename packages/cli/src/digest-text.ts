@@ -151,9 +151,9 @@ function runText({ run, what, text }: Digest["runs"][number]): string {
     resume: `run ${run}: resumed ${text}`,
     restore: `run ${run}: restored ${text}`,
     adopted: `run ${run}: adopted`,
-    done: "it is done",
-    failed: `it failed (${text})`,
-    stopped: "it was stopped",
+    done: "the program is done",
+    failed: `the program failed (${text})`,
+    stopped: "the session was stopped",
     lost: `run ${run} was lost: ${text}`,
     given_up: `no further run: ${text}`,
   };

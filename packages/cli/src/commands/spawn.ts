@@ -120,7 +120,7 @@ function wordsOf({ args, rest, flags }: Context, isOptional: boolean): { agent: 
   const agent = first ?? named;
   if (first !== undefined && named !== undefined)
     throw new HoldfastError("usage", `the agent is named twice: ${JSON.stringify(first)} and --agent ${named}`, {
-      hint: `omit one of them; to pass ${JSON.stringify(first)} as the prompt: -p ${shellWord(first)}`,
+      hint: `omit one of them; to pass the text as the prompt: -p ${shellWord(args.join(" "))}`,
     });
   if (more.length > 0) {
     const line = [...(agent === undefined ? [] : [agent]), [text, ...more].join(" "), ...(rest.length > 0 ? ["--", ...rest] : [])];

@@ -87,7 +87,7 @@ export class Access {
   }
 }
 
-const WRONG_HINT = "check HOLDFAST_TOKEN; create a new token: holdfast token create";
+const WRONG_HINT = "check HOLDFAST_TOKEN; to act as yourself on this machine: unset HOLDFAST_TOKEN";
 
 function refuse(message: string, hint: string): HoldfastError {
   return new HoldfastError("unauthenticated", message, { hint });

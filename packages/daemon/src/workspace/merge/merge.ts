@@ -164,7 +164,9 @@ async function countCommits({ directory, base, tip, merged }: Sides, options: Gi
 }
 
 function nothingToMerge({ name, into }: MergeOrder): HoldfastError {
-  return new HoldfastError("merge_refused", `there is nothing to merge: ${into} has every commit of the workspace ${name}`);
+  return new HoldfastError("merge_refused", `there is nothing to merge: ${into} has every commit of the workspace ${name}`, {
+    hint: `remove the workspace: holdfast workspace rm ${name}`,
+  });
 }
 
 interface Plan {
