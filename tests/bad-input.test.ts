@@ -26,6 +26,12 @@ async function expectNothingRecorded(home: TestHome): Promise<void> {
   expect(await home.ok(["events", "--type", "session.created"])).toBe("");
 }
 
+test("a type without events is named, for it may be misspelt", async () => {
+  await using home = new TestHome();
+  const { code, stdout, stderr } = await home.cli(["events", "--type", "bogus"]);
+  expect([code, stdout, stderr]).toEqual([0, "", "note: there is no event of type bogus; docs/EVENTS.md lists the types\n"]);
+});
+
 test("unknown commands, flags and arguments are refused with the valid ones", async () => {
   await using home = new TestHome();
   await refuses(home, [

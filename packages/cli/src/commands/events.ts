@@ -1,6 +1,7 @@
 import type { AnyEvent } from "@holdfast/contract/events";
 import type { Command, Context } from "../command.ts";
 import { followEvents } from "../follow-events.ts";
+import { plain } from "../plain.ts";
 import { writeOut } from "../write-out.ts";
 
 export const command: Command = {
@@ -39,10 +40,16 @@ type Query = { session: string | undefined; group: string | undefined; type: str
 
 async function listAll(context: Context, query: Query): Promise<number> {
   let after = context.flags.text("after");
+  let count = 0;
   for (;;) {
     const page = await context.client.call("listEvents", { query: { ...query, after } });
     await writeOut(page.events.map((event) => `${JSON.stringify(event)}\n`).join(""));
-    if (!page.more) return 0;
+    count += page.events.length;
+    if (!page.more) break;
     after = page.cursor;
   }
+  // A newer daemon may have types that this program does not know, so an unknown one is not an error.
+  if (count === 0 && query.type !== undefined)
+    process.stderr.write(`note: there is no event of type ${query.type.map(plain).join(", ")}; docs/EVENTS.md lists the types\n`);
+  return 0;
 }
