@@ -7,7 +7,7 @@ import { ERRORS } from "./errors.ts";
 import { EVENTS } from "./events.ts";
 import { openapi } from "./openapi.ts";
 import { ROUTES } from "./routes.ts";
-import { CLOSED_TO_SESSIONS, SpawnRequest } from "./spawn-request.ts";
+import { CLOSED_TO_SESSIONS, SpawnRequest } from "./session/spawn-request.ts";
 
 const endpoints = Object.entries(ENDPOINTS) as [keyof typeof ENDPOINTS, Endpoint][];
 

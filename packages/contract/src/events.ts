@@ -1,19 +1,17 @@
 import * as z from "zod/mini";
-import { ScopeSchema } from "./access.ts";
-import { Asked, DecisionSchema } from "./approval.ts";
-import { RestoreReport } from "./backup.ts";
-import { BUDGET_EVENTS, Budget } from "./budget.ts";
-import { CHECKPOINT_EVENTS } from "./checkpoint.ts";
-import { ContextFileSchema } from "./context.ts";
-import { CONVERSATION_EVENTS } from "./conversation.ts";
-import { DIGEST_EVENTS } from "./digest.ts";
-import { Evidence } from "./evidence.ts";
-import { GROUP_EVENTS } from "./group.ts";
+import { ScopeSchema } from "./access/access.ts";
+import { Asked, DecisionSchema } from "./approval/approval.ts";
+import { CHECKPOINT_EVENTS } from "./checkpoint/checkpoint.ts";
+import { ContextFileSchema } from "./context/context.ts";
+import { CONVERSATION_EVENTS } from "./conversation/events.ts";
+import { RestoreReport } from "./daemon/backup.ts";
+import { RESTORE_EVENTS } from "./daemon/restore.ts";
+import { DIGEST_EVENTS } from "./digest/digest.ts";
+import { GROUP_EVENTS } from "./group/group.ts";
 import { Principal, RunNumber, SessionId, WorkspaceId } from "./ids.ts";
-import { MESSAGE_EVENTS } from "./message.ts";
-import { PEOPLE_EVENTS } from "./people.ts";
-import { PLAN_EVENTS } from "./plan.ts";
-import { RESTORE_EVENTS } from "./restore.ts";
+import { MESSAGE_EVENTS } from "./message/message.ts";
+import { PLAN_EVENTS } from "./plan/plan.ts";
+import { Evidence } from "./session/evidence.ts";
 import {
   Attention,
   CauseSchema,
@@ -25,13 +23,15 @@ import {
   RestartSchema,
   StatusSchema,
   Time,
-} from "./session.ts";
-import { PROMPT_FATES, RESOLVED, TURNS } from "./status.ts";
-import { TASK_EVENTS } from "./task.ts";
-import { TOURNAMENT_EVENTS } from "./tournament.ts";
-import { TRUST_EVENTS } from "./trust.ts";
-import { USAGE_EVENTS } from "./usage.ts";
-import { WORKSPACE_EVENTS } from "./workspace.ts";
+} from "./session/session.ts";
+import { PROMPT_FATES, RESOLVED, TURNS } from "./session/status.ts";
+import { TASK_EVENTS } from "./task/task.ts";
+import { PEOPLE_EVENTS } from "./terminal/attachments.ts";
+import { TOURNAMENT_EVENTS } from "./tournament/tournament.ts";
+import { TRUST_EVENTS } from "./trust/trust.ts";
+import { BUDGET_EVENTS, Budget } from "./usage/budget.ts";
+import { USAGE_EVENTS } from "./usage/usage.ts";
+import { WORKSPACE_EVENTS } from "./workspace/workspace.ts";
 
 const Row = z.record(z.string(), z.union([z.string(), z.number(), z.null()]));
 

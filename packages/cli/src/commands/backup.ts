@@ -1,4 +1,4 @@
-import type { Backup } from "@holdfast/contract/backup";
+import type { Backup } from "@holdfast/contract/daemon/backup";
 import type { DaemonStatus } from "@holdfast/contract/endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { counted } from "@holdfast/platform/units";

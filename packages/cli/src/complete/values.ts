@@ -1,7 +1,7 @@
 /** Candidates for arguments and for values of flags. */
-import { SCOPES } from "@holdfast/contract/scopes";
-import type { Session } from "@holdfast/contract/session";
-import { BUDGET_LIMITS, CONTEXT_FILES, HOSTS, RESTARTS, STATUSES, USAGE_BY } from "@holdfast/contract/status";
+import { SCOPES } from "@holdfast/contract/access/scopes";
+import type { Session } from "@holdfast/contract/session/session";
+import { BUDGET_LIMITS, CONTEXT_FILES, HOSTS, RESTARTS, STATUSES, USAGE_BY } from "@holdfast/contract/session/status";
 import type { HoldfastClient } from "@holdfast/sdk/client";
 import type { Completion, Context } from "../command.ts";
 import { connectRunning } from "../connect.ts";

@@ -3,7 +3,7 @@
  * names with its role.
  */
 import type { RoleTools } from "@holdfast/contract";
-import { isNamed } from "@holdfast/contract/tool-names";
+import { isNamed } from "@holdfast/contract/agent/tool-names";
 import type { Profile } from "./profile.ts";
 
 export type ToolRule = Omit<RoleTools, "enforced">;

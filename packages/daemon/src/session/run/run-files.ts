@@ -15,7 +15,7 @@ import {
   unwritable,
   type WorkspaceId,
 } from "@holdfast/contract";
-import { MCP_FILE, TRANSCRIPTS } from "@holdfast/contract/agent-order";
+import { MCP_FILE, TRANSCRIPTS } from "@holdfast/contract/agent/order";
 import { type Home, hasScopes, minimalEnvironment, readJsonFile, runDirectory, writeFileAtomic } from "@holdfast/platform";
 import { hashFile, newRunToken } from "../../access/run-token.ts";
 import { injectHooks } from "../../agent/hooks/injection.ts";
