@@ -1,4 +1,4 @@
-import type { UsageBy } from "@holdfast/contract/session/status";
+import type { UsageBy } from "@holdfast/contract/usage/enums";
 import type { UsageReport, UsageRow } from "@holdfast/contract/usage/usage";
 import { expect, test } from "vitest";
 import { usageChart } from "./usage-chart.ts";

@@ -1,5 +1,5 @@
 /** Usage as a table with bars. */
-import type { UsageBy } from "@holdfast/contract/session/status";
+import type { UsageBy } from "@holdfast/contract/usage/enums";
 import type { Sums, UsageReport, UsageRow } from "@holdfast/contract/usage/usage";
 import { color } from "./color.ts";
 import { plain } from "./plain.ts";

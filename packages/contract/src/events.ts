@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { ScopeSchema } from "./access/access.ts";
 import { Asked, DecisionSchema } from "./approval/approval.ts";
+import { RESOLVED } from "./approval/enums.ts";
 import { CHECKPOINT_EVENTS } from "./checkpoint/checkpoint.ts";
 import { ContextFileSchema } from "./context/context.ts";
 import { CONVERSATION_EVENTS } from "./conversation/events.ts";
@@ -24,7 +25,7 @@ import {
   StatusSchema,
   Time,
 } from "./session/session.ts";
-import { PROMPT_FATES, RESOLVED, TURNS } from "./session/status.ts";
+import { PROMPT_FATES, TURNS } from "./session/status.ts";
 import { TASK_EVENTS } from "./task/task.ts";
 import { PEOPLE_EVENTS } from "./terminal/attachments.ts";
 import { TOURNAMENT_EVENTS } from "./tournament/tournament.ts";

@@ -1,15 +1,17 @@
 /** The part of the SDK that runs everywhere. */
 export type { Approval } from "@holdfast/contract/approval/approval";
 export type { PlacedEntry } from "@holdfast/contract/conversation/endpoints";
+export type { TurnEnd } from "@holdfast/contract/conversation/enums";
 export type { Entry } from "@holdfast/contract/conversation/transcript";
 export type { DaemonStatus } from "@holdfast/contract/endpoints";
 export type { ErrorCode } from "@holdfast/contract/errors";
 export type { HoldfastEvent } from "@holdfast/contract/events";
 export type { Group, GroupMember, GroupStats, Peer, SharedKey, SharedValue, ValueChange } from "@holdfast/contract/group/group";
 export type { ReadMessage } from "@holdfast/contract/message/endpoints";
+export type { MessageState } from "@holdfast/contract/message/enums";
 export type { GroupMessage, Message } from "@holdfast/contract/message/message";
 export type { Session as SessionRecord } from "@holdfast/contract/session/session";
-export type { MessageState, SessionStatus, TurnEnd } from "@holdfast/contract/session/status";
+export type { SessionStatus } from "@holdfast/contract/session/status";
 export type { Screen } from "@holdfast/contract/terminal/holder";
 export type { Sums as TurnUsage, UsageReport } from "@holdfast/contract/usage/usage";
 export { Approvals, type WaitingApproval } from "./approvals.ts";

@@ -2,8 +2,8 @@
 import type { CallOf, ReplyOf } from "@holdfast/contract/endpoint";
 import type { ENDPOINTS } from "@holdfast/contract/endpoints";
 import type { ReadMessage } from "@holdfast/contract/message/endpoints";
+import type { MessageState } from "@holdfast/contract/message/enums";
 import type { Message } from "@holdfast/contract/message/message";
-import type { MessageState } from "@holdfast/contract/session/status";
 import type { HoldfastClient } from "./client.ts";
 import { errorOf } from "./errors.ts";
 import { isCode, surely } from "./follow.ts";

@@ -3,8 +3,8 @@
  * session's run; the reader's loop then ends.
  */
 
-import type { AttachmentRole } from "@holdfast/contract/session/status";
 import type { AttachPlan } from "@holdfast/contract/terminal/endpoints";
+import type { AttachmentRole } from "@holdfast/contract/terminal/enums";
 import { BYTES, decodeMessage, encodeFrame, encodeMessage, FrameReader } from "@holdfast/contract/terminal/frames";
 import type { FromHolder, ToHolder } from "@holdfast/contract/terminal/holder";
 import type { HoldfastClient } from "./client.ts";

@@ -5,10 +5,10 @@
 
 import { describeAsk } from "@holdfast/contract/approval/described";
 import type { PlacedEntry } from "@holdfast/contract/conversation/endpoints";
+import type { TurnEnd } from "@holdfast/contract/conversation/enums";
 import type { Entry } from "@holdfast/contract/conversation/transcript";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session/session";
-import type { TurnEnd } from "@holdfast/contract/session/status";
 import { NEAR_LIMIT, nearText, reachedText } from "@holdfast/contract/usage/amounts";
 import { hasColor } from "../color.ts";
 import type { Context } from "../command.ts";

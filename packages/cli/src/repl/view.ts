@@ -3,8 +3,8 @@
  * frame. Old entries and new ones are rendered alike.
  */
 import { changeLines, describeAsk } from "@holdfast/contract/approval/described";
+import type { TurnEnd } from "@holdfast/contract/conversation/enums";
 import type { Entry } from "@holdfast/contract/conversation/transcript";
-import type { TurnEnd } from "@holdfast/contract/session/status";
 import { plain } from "../plain.ts";
 import { cut } from "../table.ts";
 import { MarkdownStream } from "./markdown/stream.ts";

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { FileChange } from "../conversation/transcript.ts";
 import { Principal, RunNumber, SessionId } from "../ids.ts";
 import { Time } from "../session/session.ts";
-import { APPROVAL_CHANNELS, APPROVAL_STATUSES, DECISIONS, INBOX_FOR } from "../session/status.ts";
+import { APPROVAL_CHANNELS, APPROVAL_STATUSES, DECISIONS, INBOX_FOR } from "./enums.ts";
 
 export const DecisionSchema = z.enum(DECISIONS);
 export const ChannelSchema = z.enum(APPROVAL_CHANNELS);

@@ -2,9 +2,9 @@
 import * as z from "zod/mini";
 import type { Endpoint } from "../endpoint.ts";
 import { ROUTES } from "../routes.ts";
-import { ASKED_FOR } from "../session/status.ts";
 import { flag, wholeNumber } from "../wire.ts";
 import { Approval, DecisionSchema } from "./approval.ts";
+import { ASKED_FOR } from "./enums.ts";
 
 const text = z.string().check(z.maxLength(10_000, "a name or a reason has at most 10,000 characters"));
 

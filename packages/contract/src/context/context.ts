@@ -1,7 +1,7 @@
 /** The Working Context of a directory: four files that pass from one agent to the next. */
 import * as z from "zod/mini";
 import { Time } from "../session/session.ts";
-import { CONTEXT_FILES, CONTEXT_STATES } from "../session/status.ts";
+import { CONTEXT_FILES, CONTEXT_STATES } from "./enums.ts";
 
 /** Longest text of a file, in bytes; only this much of a longer file is read. */
 export const LONGEST_CONTEXT = 1_000_000;

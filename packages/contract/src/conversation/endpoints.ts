@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import type { Endpoint } from "../endpoint.ts";
 import { ROUTES } from "../routes.ts";
 import { Session } from "../session/session.ts";
-import { CANCEL_OUTCOMES, CANCEL_STEPS } from "../session/status.ts";
+import { CANCEL_OUTCOMES, CANCEL_STEPS } from "./enums.ts";
 import { Entry, Settings } from "./transcript.ts";
 
 const word = z.string().check(z.maxLength(10_000, "a mode or a model has at most 10,000 characters"));

@@ -1,7 +1,7 @@
 /** Journal events of conversations. They are summaries; the transcript has everything, up to `offset` when the event was written. */
 import * as z from "zod/mini";
 import { Principal, RunNumber } from "../ids.ts";
-import { TOOL_KINDS, TURN_ENDS } from "../session/status.ts";
+import { TOOL_KINDS, TURN_ENDS } from "./enums.ts";
 
 /** `turn` is the id of the message that began the turn. `offset`: position in the transcript after the recorded entry. */
 const place = { run: RunNumber, turn: z.nullable(z.string()), offset: z.int() };

@@ -7,7 +7,7 @@
 import * as z from "zod/mini";
 import { Principal } from "../ids.ts";
 import { Time } from "../session/session.ts";
-import { TOOL_KINDS, TURN_ENDS } from "../session/status.ts";
+import { TOOL_KINDS, TURN_ENDS } from "./enums.ts";
 
 export const TRANSCRIPT_VERSION = 1;
 

@@ -2,7 +2,7 @@
 import * as z from "zod/mini";
 import { SessionId } from "../ids.ts";
 import { Time } from "../session/session.ts";
-import { LOST_BY, RESTORE_OUTCOMES } from "../session/status.ts";
+import { LOST_BY, RESTORE_OUTCOMES } from "./enums.ts";
 
 /** Sessions that were lost at the same time, each with its conversation. The record stays, whatever happens to the sessions later. */
 export const Generation = z.object({

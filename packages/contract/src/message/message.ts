@@ -2,7 +2,7 @@
 import * as z from "zod/mini";
 import { Principal, RunNumber, SessionId } from "../ids.ts";
 import { Time } from "../session/session.ts";
-import { MESSAGE_STATES } from "../session/status.ts";
+import { MESSAGE_STATES } from "./enums.ts";
 
 export const MessageState = z.enum(MESSAGE_STATES);
 

@@ -1,8 +1,9 @@
 import * as z from "zod/mini";
 import { Principal, SessionId, WorkspaceId } from "../ids.ts";
+import { ROLES } from "../terminal/enums.ts";
 import { BudgetState } from "../usage/budget.ts";
 import { Spent } from "../usage/spent.ts";
-import { CAUSES, EVERY_HOST, GIVEN_UP, KINDS, RESTARTS, ROLES, STATUSES, TURNS, WAITS } from "./status.ts";
+import { CAUSES, EVERY_HOST, GIVEN_UP, KINDS, RESTARTS, STATUSES, TURNS, WAITS } from "./status.ts";
 
 export const KindSchema = z.enum(KINDS);
 export const StatusSchema = z.enum(STATUSES);

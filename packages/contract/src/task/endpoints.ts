@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 import { type Endpoint, SESSION_ERRORS } from "../endpoint.ts";
 import { ROUTES } from "../routes.ts";
-import { TASK_OUTCOMES } from "../session/status.ts";
 import { flag } from "../wire.ts";
+import { TASK_OUTCOMES } from "./enums.ts";
 import { NewTask, Task } from "./task.ts";
 
 export const TASK_ENDPOINTS = {

@@ -2,7 +2,7 @@
 import * as z from "zod/mini";
 import { SessionId } from "../ids.ts";
 import { Time } from "../session/session.ts";
-import { TASK_OUTCOMES } from "../session/status.ts";
+import { TASK_OUTCOMES } from "./enums.ts";
 
 const text = z.string().check(z.maxLength(10_000, "a task's text has at most 10,000 characters"));
 

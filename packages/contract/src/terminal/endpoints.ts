@@ -5,9 +5,9 @@ import { Principal } from "../ids.ts";
 import { TypedText, WaitingBytes } from "../message/endpoints.ts";
 import { ROUTES } from "../routes.ts";
 import { Session } from "../session/session.ts";
-import { CONTROLS, ROLES } from "../session/status.ts";
 import { flag } from "../wire.ts";
 import { AttachingClient, ControlReply } from "./attachments.ts";
+import { CONTROLS, ROLES } from "./enums.ts";
 import { Screen } from "./holder.ts";
 
 const text = z.string().check(z.maxLength(10_000, "a name or a reason has at most 10,000 characters"));

@@ -2,9 +2,9 @@
 import * as z from "zod/mini";
 import { Principal, TournamentId, WorkspaceId } from "../ids.ts";
 import { Session, Time } from "../session/session.ts";
-import { CHECK_STATES } from "../session/status.ts";
 import { DiffStat } from "../workspace/endpoints.ts";
 import { Workspace } from "../workspace/workspace.ts";
+import { CHECK_STATES } from "./enums.ts";
 
 /** The last check command that ran in a workspace. */
 export const Check = z.object({

@@ -1,5 +1,5 @@
 /** Tokens, costs and limits as text, the same everywhere. Without zod, because every program with output for people loads this file. */
-import type { BudgetLimit } from "../session/status.ts";
+import type { BudgetLimit } from "./enums.ts";
 
 /** `950`, `12.3k`, `200k`, `1.2M`. */
 export function formatTokens(count: number): string {

@@ -1,7 +1,7 @@
 /** Budgets: limits of a session over all its runs. */
 import * as z from "zod/mini";
 import { RunNumber, SessionId } from "../ids.ts";
-import { BUDGET_LIMITS } from "../session/status.ts";
+import { BUDGET_LIMITS } from "./enums.ts";
 
 const LimitSchema = z.enum(BUDGET_LIMITS);
 

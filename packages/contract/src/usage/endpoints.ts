@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import type { Endpoint } from "../endpoint.ts";
 import { ROUTES } from "../routes.ts";
 import { Time } from "../session/session.ts";
-import { USAGE_BY } from "../session/status.ts";
+import { USAGE_BY } from "./enums.ts";
 import { UsageReport } from "./usage.ts";
 
 const timeZone = z.string().check(z.maxLength(100), z.refine(isTimeZone, "pass a time zone by its name: Europe/Berlin, UTC"));

@@ -2,7 +2,7 @@
 import * as z from "zod/mini";
 import { RunNumber } from "../ids.ts";
 import { Time } from "../session/session.ts";
-import { USAGE_BY, USAGE_SOURCES } from "../session/status.ts";
+import { USAGE_BY, USAGE_SOURCES } from "./enums.ts";
 import { ContextFill, Spent } from "./spent.ts";
 
 /** Null: not known, which is not 0. */

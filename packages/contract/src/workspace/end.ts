@@ -1,6 +1,6 @@
 /** Merging, publishing, removing and recovering a workspace. */
 import * as z from "zod/mini";
-import { MERGE_WAYS } from "../session/status.ts";
+import { MERGE_WAYS } from "./enums.ts";
 import { Losses, Workspace } from "./workspace.ts";
 
 const words = z.string().check(z.minLength(1), z.maxLength(1000, "a name, a branch or a title has at most 1,000 characters"));

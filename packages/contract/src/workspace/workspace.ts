@@ -2,7 +2,7 @@
 import * as z from "zod/mini";
 import { Principal, TournamentId, WorkspaceId } from "../ids.ts";
 import { Time } from "../session/session.ts";
-import { MERGE_WAYS, SETUP_STATES, WORKSPACE_KINDS } from "../session/status.ts";
+import { MERGE_WAYS, SETUP_STATES, WORKSPACE_KINDS } from "./enums.ts";
 
 /** The workspace as created; stored in the journal and in `workspace.json` beside it. */
 export const WorkspaceSpec = z.object({

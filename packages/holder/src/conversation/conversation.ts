@@ -5,10 +5,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { RequestPermissionRequest, RequestPermissionResponse, SessionUpdate } from "@agentclientprotocol/sdk";
 import { REASON } from "@holdfast/contract/agent/order";
+import type { TurnEnd } from "@holdfast/contract/conversation/enums";
 import type { ConversationOrder, ConversationState, ToConversation } from "@holdfast/contract/conversation/holder";
 import type { AskOption, EntryDraft } from "@holdfast/contract/conversation/transcript";
 import type { Principal } from "@holdfast/contract/ids";
-import type { TurnEnd } from "@holdfast/contract/session/status";
 import type { Agent, Opened } from "./agent.ts";
 import { failureOf } from "./failure.ts";
 import type { Recalled } from "./recall.ts";
