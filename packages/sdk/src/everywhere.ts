@@ -3,7 +3,7 @@ export type { Approval } from "@holdfast/contract/approval/approval";
 export type { PlacedEntry } from "@holdfast/contract/conversation/endpoints";
 export type { TurnEnd } from "@holdfast/contract/conversation/enums";
 export type { Entry } from "@holdfast/contract/conversation/transcript";
-export type { DaemonStatus } from "@holdfast/contract/endpoints";
+export type { DaemonStatus } from "@holdfast/contract/daemon/endpoints";
 export type { ErrorCode } from "@holdfast/contract/errors";
 export type { HoldfastEvent } from "@holdfast/contract/events";
 export type { Group, GroupMember, GroupStats, Peer, SharedKey, SharedValue, ValueChange } from "@holdfast/contract/group/group";

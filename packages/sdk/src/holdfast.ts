@@ -1,5 +1,5 @@
 /** The main object of the SDK: everything a program does on one connection. */
-import type { DaemonStatus } from "@holdfast/contract/endpoints";
+import type { DaemonStatus } from "@holdfast/contract/daemon/endpoints";
 import type { UsageBy } from "@holdfast/contract/usage/enums";
 import type { UsageReport } from "@holdfast/contract/usage/usage";
 import { Approvals } from "./approvals.ts";

@@ -1,5 +1,5 @@
-import type { Resumed } from "@holdfast/contract/endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
+import type { Resumed } from "@holdfast/contract/session/endpoints";
 import type { Session } from "@holdfast/contract/session/session";
 import type { PromptFate, RunState } from "@holdfast/contract/session/status";
 import { attachIfAsked, checkAttachFlag } from "../attach-after.ts";

@@ -1,5 +1,5 @@
-import type { StopReply } from "@holdfast/contract/endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
+import type { StopReply } from "@holdfast/contract/session/endpoints";
 import type { Session } from "@holdfast/contract/session/session";
 import { isRunning } from "@holdfast/contract/session/status";
 import { actOnEach } from "../act.ts";

@@ -20,6 +20,15 @@ export const AgentTranscript = z.object({
 export type AgentTranscript = z.infer<typeof AgentTranscript>;
 
 export const DIGEST_ENDPOINTS = {
+  viewSession: {
+    ...ROUTES.viewSession,
+    summary: "Records that somebody viewed a session. The first view after its end allows pruning it.",
+    scope: "observer",
+    reach: "own",
+    body: z.object({}),
+    reply: Session,
+    errors: ERRORS,
+  },
   getDigest: {
     ...ROUTES.getDigest,
     summary:

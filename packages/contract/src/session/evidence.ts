@@ -1,6 +1,8 @@
 /** Evidence of an agent's activity, and its sources. */
 import * as z from "zod/mini";
-import { Attention, Time } from "./session.ts";
+import { type Endpoint, SESSION_ERRORS } from "../endpoint.ts";
+import { ROUTES } from "../routes.ts";
+import { Attention, Session, Time } from "./session.ts";
 import { SOURCES, TURNS } from "./status.ts";
 
 /** A missing axis: no claim about it. `attention: null`: the agent needs no attention. */
@@ -47,3 +49,14 @@ export const Explanation = z.object({
   newer: z.nullable(Newer),
 });
 export type Explanation = z.infer<typeof Explanation>;
+
+export const EXPLAIN_ENDPOINTS = {
+  explainSession: {
+    ...ROUTES.explainSession,
+    summary: "Explains a session's status: the value on each axis, its evidence, and other observations.",
+    scope: "observer",
+    reach: "own",
+    reply: z.object({ session: Session, explanation: Explanation }),
+    errors: SESSION_ERRORS,
+  },
+} as const satisfies Record<string, Endpoint>;
