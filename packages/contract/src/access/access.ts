@@ -45,3 +45,13 @@ export type Sharing = z.infer<typeof Sharing>;
 /** The daemon's TCP address. `error`: why the daemon does not listen there now; it tries again. */
 export const Listening = z.object({ address: z.string(), url: z.string(), public: z.boolean(), error: z.nullable(z.string()) });
 export type Listening = z.infer<typeof Listening>;
+
+export const ACCESS_EVENTS = {
+  /** Only the hash of a token's secret is stored, here and elsewhere. */
+  "token.created": z.object({ id: z.string(), name: z.string(), scope: ScopeSchema, hash: z.string(), expiresAt: z.nullable(Time) }),
+  "token.revoked": z.object({ id: z.string(), name: z.string() }),
+  /** An expired token stays expired, even if the clock is set back. */
+  "token.expired": z.object({ id: z.string(), name: z.string() }),
+  /** A request of a known principal was refused. Identical refusals within a minute are only counted, in `more` of the next event. */
+  "access.refused": z.object({ endpoint: z.string(), why: z.string(), more: z.int() }),
+} as const;

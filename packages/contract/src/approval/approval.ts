@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { FileChange } from "../conversation/transcript.ts";
 import { Principal, RunNumber, SessionId } from "../ids.ts";
 import { Time } from "../session/session.ts";
-import { APPROVAL_CHANNELS, APPROVAL_STATUSES, DECISIONS, INBOX_FOR } from "./enums.ts";
+import { APPROVAL_CHANNELS, APPROVAL_STATUSES, DECISIONS, INBOX_FOR, RESOLVED } from "./enums.ts";
 
 export const DecisionSchema = z.enum(DECISIONS);
 export const ChannelSchema = z.enum(APPROVAL_CHANNELS);
@@ -56,3 +56,28 @@ export const Approval = z.extend(Asked, {
   answers: z.array(DecisionSchema),
 });
 export type Approval = z.infer<typeof Approval>;
+
+export const APPROVAL_EVENTS = {
+  /**
+   * The agent made a permission request or asked a question, and waits. `ask`: the name of the file that its hook waits on; `dialog`: the dialog on
+   * its screen.
+   */
+  "approval.requested": z.extend(Asked, { ask: z.nullable(z.string()), dialog: z.nullable(z.string()) }),
+  /** The actor decided, and keys are about to be pressed in the dialog on the agent's screen. A later event records that they took effect. */
+  "approval.answering": z.object({ id: z.string(), run: RunNumber, decision: DecisionSchema, text: z.string() }),
+  /** The actor, a principal or a rule, decided. From now on the agent is given this answer, also by the next daemon. */
+  "approval.answered": z.object({
+    id: z.string(),
+    run: RunNumber,
+    decision: DecisionSchema,
+    reason: z.nullable(z.string()),
+    /** The request, in one line. */
+    text: z.string(),
+    /** The answer also applies to similar requests, by the agent's own rules. */
+    always: z.optional(z.boolean()),
+  }),
+  /** The answer had no effect: the agent still waits, and must be answered on its own screen. */
+  "approval.reopened": z.object({ id: z.string(), run: RunNumber, text: z.string(), dialog: z.nullable(z.string()) }),
+  /** Closed without an answer from the inbox. */
+  "approval.resolved": z.object({ id: z.string(), run: RunNumber, how: z.enum(RESOLVED) }),
+} as const;

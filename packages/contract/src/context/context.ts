@@ -34,3 +34,9 @@ export const WorkingContext = z.object({
   files: z.array(ContextFile),
 });
 export type WorkingContext = z.infer<typeof WorkingContext>;
+
+export const CONTEXT_EVENTS = {
+  /** The missing files of a Working Context were created on request. */
+  "context.created": z.object({ root: z.string(), files: z.array(ContextFileSchema) }),
+  "context.written": z.object({ root: z.string(), file: ContextFileSchema, bytes: z.int() }),
+} as const;
