@@ -14,13 +14,17 @@ import {
   HoldfastError,
   type HostName,
   hasEnded,
+  type Principal,
   type Progress,
+  principalOf,
   type RestartPolicy,
   type Session,
   type SessionId,
   type SessionKind,
   type SessionStatus,
+  sessionId,
   type WorkspaceId,
+  workspaceId,
 } from "@holdfast/contract";
 import { editDistance } from "@holdfast/platform";
 import { watched } from "../journal/database.ts";
@@ -38,7 +42,7 @@ export interface SessionRecord {
   cwd: string;
   workspace: Session["workspace"];
   command: string[];
-  owner: string;
+  owner: Principal;
   handover: Handover | null;
   parent: SessionId | null;
   /** True if its answers and its end are reported to its parent. */
@@ -240,12 +244,17 @@ export class SessionQueries {
     return this.#one("WHERE s.name = ?", name);
   }
 
+  /** Returns the session with that exact name, else the one with that exact id. */
+  named(ref: string): SessionRecord | undefined {
+    return this.byName(ref.normalize("NFC")) ?? this.#one("WHERE s.id = ?", ref);
+  }
+
   /** Returns a session and all its descendants. UNION, not UNION ALL: a cycle of parents would never end. */
   descendants(root: SessionId): SessionId[] {
     this.#tree ??= this.#db.prepare(
       "WITH RECURSIVE tree (id) AS (SELECT ? UNION SELECT s.id FROM sessions s JOIN tree ON s.parent = tree.id) SELECT id FROM tree",
     );
-    return this.#tree.all(root).map((row) => row.id as SessionId);
+    return this.#tree.all(root).map((row) => sessionId(String(row.id)));
   }
 
   /** Returns the parent, its parent, and so on; nearest first. */
@@ -283,7 +292,7 @@ export class SessionQueries {
 
   /** Resolves an exact name, else an exact id, else a unique id prefix. */
   resolve(ref: string): SessionRecord {
-    const exact = this.byName(ref.normalize("NFC")) ?? this.get(ref as SessionId);
+    const exact = this.named(ref);
     if (exact) return exact;
     const byPrefix = /^[a-z2-7]{1,9}$/.test(ref) ? this.#read("WHERE s.id >= ? AND s.id < ?", ref, `${ref}~`) : [];
     if (byPrefix.length === 1 && byPrefix[0]) return byPrefix[0];
@@ -339,7 +348,7 @@ export class SessionQueries {
 
 function toRecord(row: Record<string, unknown>): SessionRecord {
   return {
-    id: row.id as SessionId,
+    id: sessionId(row.id as string),
     name: row.name as string,
     kind: row.kind as SessionKind,
     agent: row.agent as string,
@@ -352,11 +361,11 @@ function toRecord(row: Record<string, unknown>): SessionRecord {
     workspace:
       row.workspace_name == null
         ? null
-        : { id: row.workspace as WorkspaceId, name: row.workspace_name as string, branch: row.workspace_branch as string | null },
+        : { id: workspaceId(row.workspace as string), name: row.workspace_name as string, branch: row.workspace_branch as string | null },
     command: JSON.parse(row.command as string) as string[],
-    owner: row.owner as string,
+    owner: principalOf(row.owner as string),
     handover: row.handover === null ? null : (JSON.parse(row.handover as string) as Handover),
-    parent: row.parent as SessionId | null,
+    parent: row.parent === null ? null : sessionId(row.parent as string),
     report: row.report === 1,
     groups: JSON.parse(row.groups as string) as string[],
     createdAt: row.created_at as string,

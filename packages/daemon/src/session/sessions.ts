@@ -587,7 +587,7 @@ export class Sessions {
 
   /** An id counts as taken too: names win over ids, so a session named like another's id would be stopped in its place. */
   isTaken(name: string): boolean {
-    return this.#queries.byName(name) !== undefined || this.#queries.get(name as SessionId) !== undefined;
+    return this.#queries.named(name) !== undefined;
   }
 
   #host(name: HostName): Host {

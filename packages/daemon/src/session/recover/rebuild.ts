@@ -149,7 +149,7 @@ function rebuilt(home: Home, spec: Spec): EventData<"session.rebuilt"> {
     ...(spec.conversations ? { conversations: spec.conversations } : {}),
     workspace: spec.workspace?.id ?? null,
     forkedFrom: ForkedFrom.safeParse(spec.forkedFrom).data ?? null,
-    owner: (spec.owner ?? DAEMON) as Principal,
+    owner: Principal.safeParse(spec.owner).data ?? DAEMON,
     createdAt: spec.createdAt ?? new Date(statSync(join(home.sessions, id, "spec.json")).mtimeMs).toISOString(),
     // The last run stays open: whether it lives, and how it ended, is found as on every start.
     runs: runs.map((run, index) => (index === runs.length - 1 ? { ...run, exit: null, endedAt: null, bytes: null } : endOf(home, id, run))),
