@@ -58,6 +58,7 @@ export * from "./session/fork.ts";
 export * from "./session/progress.ts";
 export * from "./session/session.ts";
 export * from "./session/spawn-request.ts";
+export * from "./session/spec.ts";
 export * from "./session/status.ts";
 export * from "./session/waiting.ts";
 export * from "./task/endpoints.ts";

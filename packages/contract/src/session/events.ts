@@ -1,51 +1,28 @@
 /** Journal events of sessions and their runs. */
 import * as z from "zod/mini";
 import { Principal, RunNumber, SessionId, WorkspaceId } from "../ids.ts";
-import { Budget } from "../usage/budget.ts";
 import { Evidence } from "./evidence.ts";
-import {
-  Attention,
-  CauseSchema,
-  Exit,
-  ForkedFrom,
-  GivenUpSchema,
-  HostSchema,
-  KindSchema,
-  RestartSchema,
-  StatusSchema,
-  Time,
-} from "./session.ts";
+import { Attention, CauseSchema, Exit, ForkedFrom, GivenUpSchema, StatusSchema, Time } from "./session.ts";
+import { HostSchema, RecordedSpec } from "./spec.ts";
 import { PROMPT_FATES, TURNS } from "./status.ts";
 
 const Row = z.record(z.string(), z.union([z.string(), z.number(), z.null()]));
 
+const recorded = {
+  ...RecordedSpec.shape,
+  /** The id that the agent was given for its conversation. */
+  conversation: z.optional(z.nullable(z.string())),
+  /** The session's workspace, if Holdfast manages one. */
+  workspace: z.optional(z.nullable(WorkspaceId)),
+  /** The session whose conversation was copied. */
+  forkedFrom: z.optional(z.nullable(ForkedFrom)),
+};
+
 export const SESSION_EVENTS = {
   "session.created": z.object({
-    name: z.string(),
-    kind: KindSchema,
-    agent: z.string(),
-    role: z.nullable(z.string()),
-    objective: z.nullable(z.string()),
-    host: HostSchema,
-    cwd: z.string(),
-    command: z.array(z.string()),
-    restart: z.optional(RestartSchema),
-    memoryLimitBytes: z.optional(z.nullable(z.int())),
-    /** Limit of each run's recording; 0 keeps everything, absent means as configured. */
-    recordingLimitBytes: z.optional(z.int()),
-    budget: z.optional(Budget),
-    /** The session that started this one. */
-    parent: z.optional(z.nullable(SessionId)),
-    /** The session's answers and its end are reported to its parent. */
-    report: z.optional(z.boolean()),
-    /** The id that the agent was given for its conversation. */
-    conversation: z.optional(z.nullable(z.string())),
+    ...recorded,
     /** The first run gets a first prompt. Absent in events of the first versions. */
     prompted: z.optional(z.boolean()),
-    /** The session's workspace, if Holdfast manages one. */
-    workspace: z.optional(z.nullable(WorkspaceId)),
-    /** The session whose conversation was copied. */
-    forkedFrom: z.optional(z.nullable(ForkedFrom)),
     /** For an adopted session: its process, and its pane in a user's own tmux server, if any. */
     adopted: z.optional(z.object({ pid: z.int(), socket: z.nullable(z.string()), pane: z.nullable(z.string()) })),
     /** False: only recorded; `session.run_created` begins its first run. */
@@ -55,24 +32,8 @@ export const SESSION_EVENTS = {
    * The record was lost with a damaged journal and rebuilt from the session's files. `exit` and `endedAt` are null for a run that may still be alive.
    */
   "session.rebuilt": z.object({
-    name: z.string(),
-    kind: KindSchema,
-    agent: z.string(),
-    role: z.nullable(z.string()),
-    objective: z.nullable(z.string()),
-    host: HostSchema,
-    cwd: z.string(),
-    command: z.array(z.string()),
-    restart: RestartSchema,
-    memoryLimitBytes: z.nullable(z.int()),
-    recordingLimitBytes: z.optional(z.int()),
-    budget: z.optional(Budget),
-    parent: z.optional(z.nullable(SessionId)),
-    report: z.optional(z.boolean()),
-    conversation: z.optional(z.nullable(z.string())),
+    ...recorded,
     conversations: z.optional(z.array(z.string())),
-    workspace: z.optional(z.nullable(WorkspaceId)),
-    forkedFrom: z.optional(z.nullable(ForkedFrom)),
     owner: Principal,
     createdAt: Time,
     runs: z.array(

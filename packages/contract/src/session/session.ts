@@ -3,12 +3,10 @@ import { Principal, SessionId, WorkspaceId } from "../ids.ts";
 import { ROLES } from "../terminal/enums.ts";
 import { BudgetState } from "../usage/budget.ts";
 import { Spent } from "../usage/spent.ts";
-import { CAUSES, EVERY_HOST, GIVEN_UP, KINDS, RESTARTS, STATUSES, TURNS, WAITS } from "./status.ts";
+import { SessionSpec } from "./spec.ts";
+import { CAUSES, GIVEN_UP, STATUSES, TURNS, WAITS } from "./status.ts";
 
-export const KindSchema = z.enum(KINDS);
 export const StatusSchema = z.enum(STATUSES);
-export const HostSchema = z.enum(EVERY_HOST);
-export const RestartSchema = z.enum(RESTARTS);
 export const CauseSchema = z.enum(CAUSES);
 export const GivenUpSchema = z.enum(GIVEN_UP);
 
@@ -80,11 +78,7 @@ const HadConversation = z.object({ id: z.string(), run: z.int(), since: Time, tu
  */
 export const Session = z.object({
   id: SessionId,
-  name: z.string(),
-  kind: KindSchema,
-  agent: z.string(),
-  role: z.nullable(z.string()),
-  objective: z.nullable(z.string()),
+  ...z.omit(SessionSpec, { report: true }).shape,
   /** First line of the first prompt that a session without an objective got after its start; null: none is known. */
   firstPrompt: z.nullable(z.string()),
   status: StatusSchema,
@@ -120,16 +114,11 @@ export const Session = z.object({
   conversations: z.array(HadConversation),
   /** The original, if the session is a fork. */
   forkedFrom: z.nullable(ForkedFrom),
-  host: HostSchema,
-  cwd: z.string(),
   /** The workspace, if Holdfast manages one; `branch` is null for a plain directory. */
   workspace: z.nullable(z.object({ id: WorkspaceId, name: z.string(), branch: z.nullable(z.string()) })),
-  command: z.array(z.string()),
   owner: z.string(),
   /** The last handover, if the session had another owner before. */
   handover: z.nullable(Handover),
-  /** The session that started this one, if any. */
-  parent: z.nullable(SessionId),
   /** Paths of the session's groups, in the order in which it joined them. */
   groups: z.array(z.string()),
   pid: z.nullable(z.int()),
@@ -144,7 +133,6 @@ export const Session = z.object({
   exit: z.nullable(Exit),
   cause: z.nullable(CauseSchema),
   runs: z.int(),
-  restart: RestartSchema,
   /** When the next run will start; null: none is due. */
   restartAt: z.nullable(Time),
   /** Why the restart policy starts no next run; null while the session runs. */
@@ -157,8 +145,6 @@ export const Session = z.object({
   spentWithChildren: z.nullable(Spent),
   /** The budget over all runs, if there is one. */
   budget: z.nullable(BudgetState),
-  /** Memory limit of all processes together; a run above it is stopped. */
-  memoryLimitBytes: z.nullable(z.int()),
   /** What enforces the memory limit: the kernel (a cgroup of the run), or a check of the processes every second. */
   memoryLimitBy: z.nullable(z.enum(["cgroup", "watching"])),
   /** Size limit of each run's recording, above which the oldest output is deleted. Null: everything is kept. */

@@ -5,7 +5,7 @@ import { LONGEST_ARGUMENT, LONGEST_COMMAND } from "../limits.ts";
 import { PlanOrigin } from "../plan/plan.ts";
 import { BudgetRequest } from "../usage/budget.ts";
 import { WorktreeRequest } from "../workspace/endpoints.ts";
-import { RestartSchema } from "./session.ts";
+import { RequestedSpec } from "./spec.ts";
 import { HOSTS } from "./status.ts";
 
 const text = z.string().check(z.maxLength(10_000, "a name, a role or an objective has at most 10,000 characters"));
@@ -36,9 +36,6 @@ function bytesOf(text: string): number {
 }
 
 const toolNames = z.array(text).check(z.maxLength(1000, "a session has at most 1,000 tool names"));
-
-/** A recording is deleted in segments of 1 MB, and the newest one is kept. */
-const LEAST_RECORDING = 2 << 20;
 
 export const FirstPrompt = z.string().check(
   z.refine((text) => text.trim() !== "", "the first prompt is empty"),
@@ -87,8 +84,6 @@ export const SpawnRequest = z.object({
    * shells.
    */
   report: z.optional(z.boolean()),
-  role: z.optional(text),
-  objective: z.optional(text),
   /** Create a new worktree of the repository that contains `cwd`. */
   worktree: z.optional(WorktreeRequest),
   /** Workspace to work in, instead of `cwd`. */
@@ -98,14 +93,9 @@ export const SpawnRequest = z.object({
   host: z.optional(z.enum(HOSTS)),
   /** False: only record the session and write its files; `resumeSession` starts its first run. */
   start: z._default(z.boolean(), true),
-  restart: z._default(RestartSchema, "never"),
-  memoryLimitBytes: z.optional(z.int().check(z.minimum(1 << 20, "a memory limit is at least 1 MB"))),
   /** Budget over all runs. Omitted limits are as configured; null means no limit. */
   budget: z.optional(BudgetRequest),
-  /** Size limit of each run's recording; 0 keeps everything. By default as configured. */
-  recordingLimitBytes: z.optional(
-    z.int().check(z.refine((bytes) => bytes === 0 || bytes >= LEAST_RECORDING, "a recording limit is at least 2 MB, or 0 for none")),
-  ),
+  ...RequestedSpec.shape,
 });
 export type SpawnRequest = z.infer<typeof SpawnRequest>;
 

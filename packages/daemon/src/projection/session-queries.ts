@@ -2,7 +2,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import {
   type Attachment,
-  type Budget,
   type BudgetLimit,
   type BudgetState,
   type EndCause,
@@ -12,15 +11,12 @@ import {
   type GivenUp,
   type Handover,
   HoldfastError,
-  type HostName,
   hasEnded,
   type Principal,
   type Progress,
   principalOf,
-  type RestartPolicy,
   type Session,
   type SessionId,
-  type SessionKind,
   type SessionStatus,
   sessionId,
   type WorkspaceId,
@@ -28,25 +24,15 @@ import {
 } from "@holdfast/contract";
 import { editDistance } from "@holdfast/platform";
 import { watched } from "../journal/database.ts";
+import { attributesIn, type SessionAttributes } from "./session-columns.ts";
 
-export interface SessionRecord {
+export interface SessionRecord extends SessionAttributes {
   id: SessionId;
-  name: string;
-  kind: SessionKind;
-  agent: string;
-  role: string | null;
-  objective: string | null;
   firstPrompt: string | null;
   status: SessionStatus;
-  host: HostName;
-  cwd: string;
   workspace: Session["workspace"];
-  command: string[];
   owner: Principal;
   handover: Handover | null;
-  parent: SessionId | null;
-  /** True if its answers and its end are reported to its parent. */
-  report: boolean;
   /** Paths of its groups, longest-standing first. */
   groups: string[];
   createdAt: string;
@@ -60,19 +46,13 @@ export interface SessionRecord {
   exit: Exit | null;
   stopRequested: boolean;
   lastActivityAt: string | null;
-  restart: RestartPolicy;
   restartAt: string | null;
   restartGivenUp: GivenUp | null;
   cause: EndCause | null;
-  memoryLimit: number | null;
   limitExceeded: string | null;
-  /** The limits over all its runs. */
-  budget: Budget | null;
   /** Limits with a warning that they are near. */
   budgetWarned: BudgetLimit[];
   budgetExceeded: BudgetState["exceeded"];
-  /** Limit of each run's recording: 0 keeps everything, null is the configured limit. */
-  recordingLimit: number | null;
   /** Start offset of the current run's recording, as last reported. */
   cutOffset: number;
   /** Offset up to which the journal has the current run's transcript. */
@@ -348,25 +328,16 @@ export class SessionQueries {
 
 function toRecord(row: Record<string, unknown>): SessionRecord {
   return {
+    ...attributesIn(row),
     id: sessionId(row.id as string),
-    name: row.name as string,
-    kind: row.kind as SessionKind,
-    agent: row.agent as string,
-    role: row.role as string | null,
-    objective: row.objective as string | null,
     firstPrompt: row.first_prompt as string | null,
     status: row.status as SessionStatus,
-    host: row.host as HostName,
-    cwd: row.cwd as string,
     workspace:
       row.workspace_name == null
         ? null
         : { id: workspaceId(row.workspace as string), name: row.workspace_name as string, branch: row.workspace_branch as string | null },
-    command: JSON.parse(row.command as string) as string[],
     owner: principalOf(row.owner as string),
     handover: row.handover === null ? null : (JSON.parse(row.handover as string) as Handover),
-    parent: row.parent === null ? null : sessionId(row.parent as string),
-    report: row.report === 1,
     groups: JSON.parse(row.groups as string) as string[],
     createdAt: row.created_at as string,
     run: row.run as number,
@@ -378,16 +349,12 @@ function toRecord(row: Record<string, unknown>): SessionRecord {
     exit: exitOf(row),
     stopRequested: row.stop_requested === 1,
     lastActivityAt: row.last_activity_at as string | null,
-    restart: row.restart as RestartPolicy,
     restartAt: row.restart_at as string | null,
     restartGivenUp: row.restart_given_up as GivenUp | null,
     cause: row.cause as EndCause | null,
-    memoryLimit: row.memory_limit as number | null,
     limitExceeded: row.limit_exceeded as string | null,
-    budget: row.budget === null ? null : (JSON.parse(row.budget as string) as Budget),
     budgetWarned: JSON.parse(row.budget_warned as string) as BudgetLimit[],
     budgetExceeded: row.budget_exceeded === null ? null : (JSON.parse(row.budget_exceeded as string) as BudgetState["exceeded"]),
-    recordingLimit: row.recording_limit as number | null,
     cutOffset: row.cut_offset as number,
     transcriptOffset: (row.transcript_offset as number | null) ?? 0,
     durationMs: row.duration_ms as number | null,

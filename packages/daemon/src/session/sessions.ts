@@ -57,7 +57,7 @@ import { conversationOrder, firstWords } from "./run/in-conversation.ts";
 import { checkSettable } from "./run/launch-file.ts";
 import type { Lifecycle } from "./run/lifecycle.ts";
 import { Limits } from "./run/limits.ts";
-import { checkAsked, checkDirectory, checkStart, forget, nameOf, nameTaken, objectiveOf, prepare, roleNote } from "./run/prepare.ts";
+import { checkAsked, checkDirectory, checkStart, forget, nameOf, nameTaken, prepare, roleNote } from "./run/prepare.ts";
 import { Recordings } from "./run/recordings.ts";
 import { Restarts } from "./run/restarts.ts";
 import { amendEnvironment, amendSpec, readEnvironment, readSpec, ruleIn, type Spec } from "./run/run-files.ts";
@@ -305,24 +305,10 @@ export class Sessions {
       introduce: (to) =>
         this.#memberships?.introduction({ ...to, id: null, groups, declared: request.plan?.peers, rule: toolRule(request) }) ?? null,
     });
-    const { id, name, profile, kind, command, cwd, conversation, budget } = prepared;
-    const { role = null, restart, memoryLimitBytes = null } = request;
-    const objective = objectiveOf(request);
+    const { id, attributes, profile, conversation } = prepared;
+    const { name, kind, cwd } = attributes;
     const data = {
-      name,
-      kind,
-      agent: profile.name,
-      role,
-      objective,
-      host: host.name,
-      cwd,
-      command,
-      restart,
-      memoryLimitBytes,
-      ...(request.recordingLimitBytes === undefined ? {} : { recordingLimitBytes: request.recordingLimitBytes }),
-      ...(budget ? { budget } : {}),
-      parent,
-      ...(prepared.report ? { report: true } : {}),
+      ...attributes,
       ...(conversation === null ? {} : { conversation }),
       prompted: prepared.prompted && request.start,
       ...(workspace ? { workspace: workspace.id } : {}),
