@@ -9,7 +9,7 @@ import { root } from "./root.mjs";
 export const ASKED = 95;
 
 export const AREA = [
-  "packages/contract/src/{transcript,conversation*,usage*,persona*,task*,agent-order,spent}.ts",
+  "packages/contract/src/{conversation/*,usage/{usage,endpoints,spent},persona/*,task/*,agent/order}.ts",
   "packages/holder/src/{conversation,agents}/**/*.ts",
   "packages/daemon/src/{conversation,usage,persona,task}/**/*.ts",
   "packages/daemon/src/{projection/usage,record/transcript}.ts",

@@ -12,9 +12,9 @@ const root = join(import.meta.dirname, "..");
 const OF_THE_AREA =
   /^(packages\/(holder\/src\/(conversation|agents)|daemon\/src\/(conversation|usage|persona|task)|cli\/src\/(repl|task|commands\/(personas|task)))\/|agents\/src\/acp\/)/;
 const SINGLE = [
-  "packages/contract/src/transcript.ts",
-  "packages/contract/src/conversation-holder.ts",
-  "packages/contract/src/spent.ts",
+  "packages/contract/src/conversation/transcript.ts",
+  "packages/contract/src/conversation/holder.ts",
+  "packages/contract/src/usage/spent.ts",
   "packages/daemon/src/projection/usage.ts",
   "packages/daemon/src/record/transcript.ts",
   "packages/cli/src/commands/chat.ts",

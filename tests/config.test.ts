@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
-import type { ConfigurationProblem, ConfiguredValue } from "@holdfast/contract/configured";
+import type { ConfigurationProblem, ConfiguredValue } from "@holdfast/contract/configuration/configured";
 import { expect, test } from "vitest";
 import { TestHome } from "./home.ts";
 import { TestRepository } from "./repository.ts";

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { type Model, startModel } from "../agents/src/model/server.ts";
-import { ModelOrder } from "../packages/contract/src/agent-order.ts";
+import { ModelOrder } from "../packages/contract/src/agent/order.ts";
 import { modelKind } from "../packages/holder/src/agents/model/open-model.ts";
 import { directory, talkTo, turn, user, writeTranscript } from "../packages/holder/test/test-client.ts";
 

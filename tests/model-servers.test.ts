@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { McpServer } from "@agentclientprotocol/sdk";
 import { afterEach, expect, test } from "vitest";
 import { type Model, startModel } from "../agents/src/model/server.ts";
-import { ModelOrder } from "../packages/contract/src/agent-order.ts";
+import { ModelOrder } from "../packages/contract/src/agent/order.ts";
 import { modelKind } from "../packages/holder/src/agents/model/open-model.ts";
 import { directory, talkTo, turn, writeTranscript } from "../packages/holder/test/test-client.ts";
 import { inspect } from "../packages/platform/src/process.ts";

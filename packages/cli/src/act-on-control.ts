@@ -1,4 +1,4 @@
-import type { ControlReply } from "@holdfast/contract/people";
+import type { ControlReply } from "@holdfast/contract/terminal/attachments";
 import type { Context, Flag } from "./command.ts";
 import { plain } from "./plain.ts";
 import { oneName } from "./select.ts";

@@ -1,6 +1,6 @@
 /** Runs a verb on several sessions at once, each on its own. Every failure is shown, and the first decides the exit code. */
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Session } from "@holdfast/contract/session";
+import type { Session } from "@holdfast/contract/session/session";
 import { printError } from "./print-error.ts";
 
 export async function actOnEach<R>(

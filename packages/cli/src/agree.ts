@@ -1,7 +1,7 @@
 /** Asks for confirmation before a command acts on sessions that were not named, and marks the unread ones. Without a terminal it does not ask. */
-import type { Digest } from "@holdfast/contract/digest";
-import type { Session } from "@holdfast/contract/session";
-import { hasEnded } from "@holdfast/contract/status";
+import type { Digest } from "@holdfast/contract/digest/digest";
+import type { Session } from "@holdfast/contract/session/session";
+import { hasEnded } from "@holdfast/contract/session/status";
 import { counted } from "@holdfast/platform/units";
 import { color } from "./color.ts";
 import type { Context, Flag } from "./command.ts";

@@ -1,6 +1,6 @@
 /** Approvals as text. A request is the agent's own text: it must not move the cursor or hide a word. */
-import type { Approval } from "@holdfast/contract/approval";
-import { changeIn, changeLines } from "@holdfast/contract/described";
+import type { Approval } from "@holdfast/contract/approval/approval";
+import { changeIn, changeLines } from "@holdfast/contract/approval/described";
 import { visible } from "@holdfast/contract/visible";
 import { color } from "./color.ts";
 import { formatDuration } from "./duration.ts";

@@ -1,6 +1,6 @@
 /** Describes the attaching terminal. The daemon recognizes it by its process. */
 import { readlinkSync } from "node:fs";
-import type { AttachingClient } from "@holdfast/contract/people";
+import type { AttachingClient } from "@holdfast/contract/terminal/attachments";
 
 export function thisTerminal(): AttachingClient {
   // The first address in SSH_CONNECTION is the client's.

@@ -1,5 +1,5 @@
 /** Attachments as text. */
-import type { Attachment } from "@holdfast/contract/session";
+import type { Attachment } from "@holdfast/contract/session/session";
 import { formatDuration } from "./duration.ts";
 import { plain } from "./plain.ts";
 

@@ -1,6 +1,6 @@
 /** Waits until an agent is idle, waits for a person, or has ended its turn. */
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Session } from "@holdfast/contract/session";
+import type { Session } from "@holdfast/contract/session/session";
 import type { Context } from "./command.ts";
 import { isOver, untilSession } from "./next-run.ts";
 import { waitsFor } from "./status-text.ts";

@@ -1,4 +1,4 @@
-import { useText } from "@holdfast/contract/amounts";
+import { useText } from "@holdfast/contract/usage/amounts";
 import { expect, test } from "vitest";
 import { parseBudget } from "./budget-flag.ts";
 import { budgetText, exceededText } from "./budget-text.ts";

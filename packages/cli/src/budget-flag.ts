@@ -1,7 +1,8 @@
 /** `--budget turns=10,minutes=30,tokens=200k,cost=2.50`: limits of a session over all its runs. `off` removes a limit. */
-import type { BudgetRequest } from "@holdfast/contract/budget";
+
 import { HoldfastError } from "@holdfast/contract/errors";
-import { BUDGET_LIMITS } from "@holdfast/contract/status";
+import type { BudgetRequest } from "@holdfast/contract/usage/budget";
+import { BUDGET_LIMITS } from "@holdfast/contract/usage/enums";
 import { amount } from "@holdfast/platform/units";
 import type { Flag } from "./command.ts";
 

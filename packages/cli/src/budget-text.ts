@@ -1,6 +1,6 @@
 /** A budget as text. */
-import { reachedText, useText } from "@holdfast/contract/amounts";
-import type { BudgetState, BudgetUse } from "@holdfast/contract/budget";
+import { reachedText, useText } from "@holdfast/contract/usage/amounts";
+import type { BudgetState, BudgetUse } from "@holdfast/contract/usage/budget";
 
 export function budgetText({ limits }: BudgetState): string {
   return limits.length === 0 ? "no limits" : limits.map(limitText).join(", ");

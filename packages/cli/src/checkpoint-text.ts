@@ -1,5 +1,5 @@
 /** Checkpoints as text. */
-import type { Checkpoint, LeftOut } from "@holdfast/contract/checkpoint";
+import type { Checkpoint, LeftOut } from "@holdfast/contract/checkpoint/checkpoint";
 import { counted } from "@holdfast/platform/units";
 import { columns } from "./columns.ts";
 import { formatDuration } from "./duration.ts";

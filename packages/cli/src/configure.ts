@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { ConfigurationProblem, ConfigureReply, ConfigureRequest } from "@holdfast/contract/configured";
+import type { ConfigurationProblem, ConfigureReply, ConfigureRequest } from "@holdfast/contract/configuration/configured";
 import { type ErrorBody, HoldfastError } from "@holdfast/contract/errors";
 import { color } from "./color.ts";
 import type { Context } from "./command.ts";

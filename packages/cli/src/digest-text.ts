@@ -1,5 +1,5 @@
 /** A digest as text: one line (`show`), a few lines (`attach`, the list), or every short line (`digest NAME`). */
-import type { Digest } from "@holdfast/contract/digest";
+import type { Digest } from "@holdfast/contract/digest/digest";
 import { type Color, color } from "./color.ts";
 import { formatDuration } from "./duration.ts";
 import { plain } from "./plain.ts";

@@ -1,5 +1,5 @@
-import type { PlacedEntry } from "@holdfast/contract/conversation-endpoints";
-import { hasEnded } from "@holdfast/contract/status";
+import type { PlacedEntry } from "@holdfast/contract/conversation/endpoints";
+import { hasEnded } from "@holdfast/contract/session/status";
 import type { HoldfastClient } from "@holdfast/sdk/client";
 import { Patience } from "@holdfast/sdk/patience";
 

@@ -1,6 +1,6 @@
-import { formatCursor } from "@holdfast/contract/cursor";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { AnyEvent } from "@holdfast/contract/events";
+import { formatCursor } from "@holdfast/contract/journal/cursor";
 import { Patience } from "@holdfast/sdk/patience";
 import type { Context } from "./command.ts";
 

@@ -1,5 +1,5 @@
 /** Group messages as text. */
-import type { GroupMessage } from "@holdfast/contract/message";
+import type { GroupMessage } from "@holdfast/contract/message/message";
 import { color } from "./color.ts";
 import { formatDuration } from "./duration.ts";
 import { plain } from "./plain.ts";

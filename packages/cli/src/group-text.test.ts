@@ -1,4 +1,4 @@
-import type { Group, GroupMember } from "@holdfast/contract/group";
+import type { Group, GroupMember } from "@holdfast/contract/group/group";
 import type { SessionId } from "@holdfast/contract/ids";
 import { expect, test } from "vitest";
 import type { Context } from "./command.ts";

@@ -1,5 +1,5 @@
 /** Groups as text. */
-import type { Group, GroupMember } from "@holdfast/contract/group";
+import type { Group, GroupMember } from "@holdfast/contract/group/group";
 import type { HoldfastClient } from "@holdfast/sdk/client";
 import { color } from "./color.ts";
 import { columns } from "./columns.ts";

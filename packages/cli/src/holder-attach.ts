@@ -5,8 +5,8 @@
  */
 import { connect, type Socket } from "node:net";
 import { HoldfastError } from "@holdfast/contract/errors";
-import { BYTES, decodeMessage, encodeFrame, encodeMessage, FrameReader } from "@holdfast/contract/frames";
-import type { FromHolder, ToHolder } from "@holdfast/contract/holder";
+import { BYTES, decodeMessage, encodeFrame, encodeMessage, FrameReader } from "@holdfast/contract/terminal/frames";
+import type { FromHolder, ToHolder } from "@holdfast/contract/terminal/holder";
 import { Shown } from "./holder-screen.ts";
 
 const PROTOCOL = 1;

@@ -3,7 +3,7 @@
  * terminal of any size: an emulator of the session's size gets the output, and the part that fits is drawn above a line that names the driver.
  * The role may change at any time; the holder then sends the whole screen again.
  */
-import type { FromHolder } from "@holdfast/contract/holder";
+import type { FromHolder } from "@holdfast/contract/terminal/holder";
 import type { View } from "./replay/view.ts";
 
 /** Limits the drawing rate: a flood of output cannot be read anyway. */

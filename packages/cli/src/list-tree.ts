@@ -1,4 +1,4 @@
-import type { Session } from "@holdfast/contract/session";
+import type { Session } from "@holdfast/contract/session/session";
 import type { Context } from "./command.ts";
 import type { selectionOf } from "./select.ts";
 import { inOrder } from "./session-order.ts";

@@ -1,5 +1,5 @@
 /** `logs`: prints a recording from the daemon, as raw bytes or as rendered text. */
-import type { RecordingGap } from "@holdfast/contract/recording-endpoints";
+import type { RecordingGap } from "@holdfast/contract/recording/endpoints";
 import type { Context } from "./command.ts";
 import { RawLines, RenderedText } from "./logs/lines.ts";
 import { writeJson, writeRaw, writeText } from "./logs/piece.ts";

@@ -1,6 +1,6 @@
 /** Merge flags shared by `workspace merge` and `keep`. */
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { MergeWay } from "@holdfast/contract/status";
+import type { MergeWay } from "@holdfast/contract/workspace/enums";
 import type { Flag, Flags } from "./command.ts";
 import { callerEnvironment } from "./start-session.ts";
 

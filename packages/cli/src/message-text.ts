@@ -1,7 +1,7 @@
 /** The receipt of a message as text, and waiting for its answer. */
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Message } from "@holdfast/contract/message";
-import type { Session } from "@holdfast/contract/session";
+import type { Message } from "@holdfast/contract/message/message";
+import type { Session } from "@holdfast/contract/session/session";
 import type { HoldfastClient } from "@holdfast/sdk/client";
 import { formatDuration } from "./duration.ts";
 import { plain } from "./plain.ts";

@@ -1,6 +1,6 @@
 /** Helpers for commands that follow a session across restarts. */
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Session } from "@holdfast/contract/session";
+import type { Session } from "@holdfast/contract/session/session";
 import type { Context } from "./command.ts";
 import { formatDuration } from "./duration.ts";
 import { plain } from "./plain.ts";

@@ -1,9 +1,9 @@
 /** A terminal of another daemon: holder frames on their own connection, which begins as HTTP. */
 import { connect, type Socket } from "node:net";
 import { type ErrorBody, HoldfastError } from "@holdfast/contract/errors";
-import { decodeMessage, FrameReader } from "@holdfast/contract/frames";
-import type { FromHolder } from "@holdfast/contract/holder";
-import type { AttachPlan } from "@holdfast/contract/terminal-endpoints";
+import type { AttachPlan } from "@holdfast/contract/terminal/endpoints";
+import { decodeMessage, FrameReader } from "@holdfast/contract/terminal/frames";
+import type { FromHolder } from "@holdfast/contract/terminal/holder";
 import { VERSION } from "@holdfast/contract/version";
 import { actingIn } from "@holdfast/sdk/acting";
 import { bearer } from "@holdfast/sdk/bearer";

@@ -1,6 +1,6 @@
 /** Shared by `send --group`, `send --coordinator` and `group send`. */
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { GroupMessage } from "@holdfast/contract/message";
+import type { GroupMessage } from "@holdfast/contract/message/message";
 import { newId } from "@holdfast/contract/new-id";
 import type { Context, Flag } from "./command.ts";
 import { someDuration } from "./duration.ts";

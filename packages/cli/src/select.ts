@@ -1,6 +1,6 @@
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Session } from "@holdfast/contract/session";
-import { type SessionStatus, STATUSES } from "@holdfast/contract/status";
+import type { Session } from "@holdfast/contract/session/session";
+import { type SessionStatus, STATUSES } from "@holdfast/contract/session/status";
 import type { Context, Flags } from "./command.ts";
 
 /** Converts names and filters of the command line to an API query. */

@@ -1,6 +1,7 @@
 /** Names of sessions that appear in a transcript by their ids. */
+
+import type { Entry } from "@holdfast/contract/conversation/transcript";
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Entry } from "@holdfast/contract/transcript";
 import type { HoldfastClient } from "@holdfast/sdk/client";
 
 export class SessionNames {

@@ -1,6 +1,6 @@
 /** The order of `ls`: sessions that need a person, then running ones, then ended ones; by name among equals. */
-import type { Session } from "@holdfast/contract/session";
-import { hasEnded, type SessionStatus } from "@holdfast/contract/status";
+import type { Session } from "@holdfast/contract/session/session";
+import { hasEnded, type SessionStatus } from "@holdfast/contract/session/status";
 
 export function inOrder(sessions: readonly Session[]): Session[] {
   return [...sessions].sort((a, b) => rankOf(a) - rankOf(b) || byName(a.name, b.name));

@@ -1,4 +1,4 @@
-import type { Sums } from "@holdfast/contract/usage";
+import type { Sums } from "@holdfast/contract/usage/usage";
 import { expect, test } from "vitest";
 import { contextText, costCell, costText, formatCost, formatTokens, tokensCell, tokensOf, tokensText } from "./spent-text.ts";
 

@@ -1,7 +1,7 @@
 /** Tokens and costs as text. An unknown value is a question mark, and an incomplete sum is marked. */
-import { formatCost, formatTokens } from "@holdfast/contract/amounts";
-import type { Spent } from "@holdfast/contract/spent";
-import type { Sums } from "@holdfast/contract/usage";
+import { formatCost, formatTokens } from "@holdfast/contract/usage/amounts";
+import type { Spent } from "@holdfast/contract/usage/spent";
+import type { Sums } from "@holdfast/contract/usage/usage";
 
 export { formatCost, formatTokens };
 

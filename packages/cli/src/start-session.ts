@@ -1,8 +1,8 @@
 /** Shared by `run` and `spawn`: the caller's directory and environment, and the output about the new session. */
 import { resolve } from "node:path";
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Session } from "@holdfast/contract/session";
-import { HOSTS, RESTARTS } from "@holdfast/contract/status";
+import type { Session } from "@holdfast/contract/session/session";
+import { HOSTS, RESTARTS } from "@holdfast/contract/session/status";
 import { sizeBytes } from "@holdfast/platform/units";
 import { BUDGET_FLAG, parseBudget } from "./budget-flag.ts";
 import type { Context, Flag, Flags } from "./command.ts";

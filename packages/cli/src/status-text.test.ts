@@ -1,4 +1,4 @@
-import type { Session } from "@holdfast/contract/session";
+import type { Session } from "@holdfast/contract/session/session";
 import { expect, test } from "vitest";
 import { statusCell } from "./status-text.ts";
 

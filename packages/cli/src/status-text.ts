@@ -1,7 +1,8 @@
 /** A session's status as text: its age, the reason it waits, and background activity. */
-import { NEAR_LIMIT } from "@holdfast/contract/amounts";
-import type { Session } from "@holdfast/contract/session";
-import { hasEnded } from "@holdfast/contract/status";
+
+import type { Session } from "@holdfast/contract/session/session";
+import { hasEnded } from "@holdfast/contract/session/status";
+import { NEAR_LIMIT } from "@holdfast/contract/usage/amounts";
 import { formatDuration } from "./duration.ts";
 import { plain } from "./plain.ts";
 

@@ -1,4 +1,4 @@
-import type { Session } from "@holdfast/contract/session";
+import type { Session } from "@holdfast/contract/session/session";
 import { expect, test, vi } from "vitest";
 import { formatBytes, sessionTable, widthOf } from "./table.ts";
 

@@ -1,6 +1,7 @@
 /** The table of sessions. */
-import { reachedText } from "@holdfast/contract/amounts";
-import type { Session } from "@holdfast/contract/session";
+
+import type { Session } from "@holdfast/contract/session/session";
+import { reachedText } from "@holdfast/contract/usage/amounts";
 import { shellWord } from "@holdfast/platform/shell";
 import { attachedCell } from "./attachment-text.ts";
 import { type Color, color } from "./color.ts";

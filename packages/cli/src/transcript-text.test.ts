@@ -1,4 +1,4 @@
-import type { Entry, EntryDraft } from "@holdfast/contract/transcript";
+import type { Entry, EntryDraft } from "@holdfast/contract/conversation/transcript";
 import { describe, expect, test } from "vitest";
 import { TranscriptText } from "./transcript-text.ts";
 

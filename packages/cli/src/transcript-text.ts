@@ -1,6 +1,6 @@
 /** A transcript as text, entry by entry; pieces of one text follow each other without a break. All agent text is made inert. */
-import { describeAsk } from "@holdfast/contract/described";
-import type { Entry } from "@holdfast/contract/transcript";
+import { describeAsk } from "@holdfast/contract/approval/described";
+import type { Entry } from "@holdfast/contract/conversation/transcript";
 import { plain } from "./plain.ts";
 
 export interface Shown {

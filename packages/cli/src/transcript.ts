@@ -1,5 +1,5 @@
 /** Prints a transcript piece by piece, then new entries. */
-import type { PlacedEntry } from "@holdfast/contract/conversation-endpoints";
+import type { PlacedEntry } from "@holdfast/contract/conversation/endpoints";
 import type { Context } from "./command.ts";
 import { followEntries } from "./follow-entries.ts";
 import type { SessionNames } from "./session-names.ts";

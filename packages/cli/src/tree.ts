@@ -1,5 +1,5 @@
 /** Sessions below their parents. */
-import type { Session } from "@holdfast/contract/session";
+import type { Session } from "@holdfast/contract/session/session";
 
 type Node = Pick<Session, "id" | "parent">;
 

@@ -1,6 +1,6 @@
 /** Asks whether a project may run its commands and copy its files. Without a terminal and without `--trust` the answer is no. */
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { ProjectActions } from "@holdfast/contract/trust";
+import type { ProjectActions } from "@holdfast/contract/trust/trust";
 import { visible } from "@holdfast/contract/visible";
 import { shellWord } from "@holdfast/platform/shell";
 import { color } from "./color.ts";

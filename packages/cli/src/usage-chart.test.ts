@@ -1,5 +1,5 @@
-import type { UsageBy } from "@holdfast/contract/status";
-import type { UsageReport, UsageRow } from "@holdfast/contract/usage";
+import type { UsageBy } from "@holdfast/contract/usage/enums";
+import type { UsageReport, UsageRow } from "@holdfast/contract/usage/usage";
 import { expect, test } from "vitest";
 import { usageChart } from "./usage-chart.ts";
 

@@ -1,6 +1,6 @@
 /** Usage as a table with bars. */
-import type { UsageBy } from "@holdfast/contract/status";
-import type { Sums, UsageReport, UsageRow } from "@holdfast/contract/usage";
+import type { UsageBy } from "@holdfast/contract/usage/enums";
+import type { Sums, UsageReport, UsageRow } from "@holdfast/contract/usage/usage";
 import { color } from "./color.ts";
 import { plain } from "./plain.ts";
 import { costCell, costText, tokensCell, tokensOf, tokensText } from "./spent-text.ts";

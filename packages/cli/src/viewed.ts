@@ -1,4 +1,4 @@
-import type { Digest } from "@holdfast/contract/digest";
+import type { Digest } from "@holdfast/contract/digest/digest";
 import type { Context } from "./command.ts";
 
 /**

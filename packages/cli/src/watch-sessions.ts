@@ -1,5 +1,5 @@
 /** `ls --watch`: a snapshot, then a new one after each event. Continues when the daemon is replaced or killed. */
-import type { Session } from "@holdfast/contract/session";
+import type { Session } from "@holdfast/contract/session/session";
 import { Patience } from "@holdfast/sdk/patience";
 import type { Context } from "./command.ts";
 import { listTree } from "./list-tree.ts";

@@ -1,6 +1,7 @@
 /** Workspaces as text. */
-import type { Losses, Workspace } from "@holdfast/contract/workspace";
-import type { Pushed } from "@holdfast/contract/workspace-end";
+
+import type { Pushed } from "@holdfast/contract/workspace/end";
+import type { Losses, Workspace } from "@holdfast/contract/workspace/workspace";
 import { counted } from "@holdfast/platform/units";
 import { color } from "./color.ts";
 import { columns } from "./columns.ts";

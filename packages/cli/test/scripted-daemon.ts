@@ -1,10 +1,10 @@
 /** For tests: a daemon with conversations in memory, whose agents say what a test writes. It answers the CLI like the real daemon. */
-import type { Approval } from "@holdfast/contract/approval";
-import type { Conversation, PlacedEntry } from "@holdfast/contract/conversation-endpoints";
+import type { Approval } from "@holdfast/contract/approval/approval";
+import type { Conversation, PlacedEntry } from "@holdfast/contract/conversation/endpoints";
+import type { EntryDraft, Settings } from "@holdfast/contract/conversation/transcript";
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Message } from "@holdfast/contract/message";
-import type { Session } from "@holdfast/contract/session";
-import type { EntryDraft, Settings } from "@holdfast/contract/transcript";
+import type { Message } from "@holdfast/contract/message/message";
+import type { Session } from "@holdfast/contract/session/session";
 import type { Home } from "@holdfast/platform/home";
 import type { HoldfastClient } from "@holdfast/sdk/client";
 import type { Context } from "../src/command.ts";

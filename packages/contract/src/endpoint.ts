@@ -1,6 +1,6 @@
 import type * as z from "zod/mini";
+import type { Scope } from "./access/scopes.ts";
 import type { ErrorCode } from "./errors.ts";
-import type { Scope } from "./scopes.ts";
 
 /**
  * One endpoint as data. The server binds it, the SDK calls it, openapi.json describes it; none of them repeats it. `params` are the `:names` of the

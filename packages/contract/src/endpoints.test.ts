@@ -2,12 +2,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Endpoint } from "./endpoint.ts";
-import { ENDPOINTS, Selection } from "./endpoints.ts";
+import { ENDPOINTS } from "./endpoints.ts";
 import { ERRORS } from "./errors.ts";
 import { EVENTS } from "./events.ts";
 import { openapi } from "./openapi.ts";
 import { ROUTES } from "./routes.ts";
-import { CLOSED_TO_SESSIONS, SpawnRequest } from "./spawn-request.ts";
+import { Selection } from "./session/endpoints.ts";
+import { CLOSED_TO_SESSIONS, SpawnRequest } from "./session/spawn-request.ts";
 
 const endpoints = Object.entries(ENDPOINTS) as [keyof typeof ENDPOINTS, Endpoint][];
 

@@ -41,21 +41,26 @@ export const Principal = z
   .brand<"Principal">();
 export type Principal = z.infer<typeof Principal>;
 
-export function newSessionId(): SessionId {
-  return newId() as SessionId;
-}
+export const newSessionId = () => sessionId(newId());
+export const newWorkspaceId = () => workspaceId(newId());
+export const newTournamentId = () => tournamentId(newId());
+export const newTaskId = newId;
 
-export function newWorkspaceId(): WorkspaceId {
-  return newId() as WorkspaceId;
-}
-
-export function newTournamentId(): TournamentId {
-  return newId() as TournamentId;
-}
-
-export function newTaskId(): string {
-  return newId();
-}
+/** These take text that Holdfast itself wrote, such as a row of its database. Text from elsewhere is parsed with the schemas. */
+export const sessionId = (text: string) => text as SessionId;
+export const workspaceId = (text: string) => text as WorkspaceId;
+export const tournamentId = (text: string) => text as TournamentId;
+export const principalOf = (text: string) => text as Principal;
 
 /** The actor of events that nobody requested. */
-export const DAEMON = "daemon" as Principal;
+export const DAEMON = principalOf("daemon");
+export const userPrincipal = (name: string) => principalOf(`user:${name}`);
+export const tokenPrincipal = (name: string) => principalOf(`token:${name}`);
+export const rulePrincipal = (name: string) => principalOf(`rule:${name}`);
+export const sessionPrincipal = (id: SessionId) => principalOf(`session:${id}`);
+
+/** The session behind a principal, if it is one. */
+export function sessionOf(principal: Principal): SessionId | undefined {
+  const id = /^session:(.+)$/.exec(principal)?.[1];
+  return id === undefined ? undefined : sessionId(id);
+}

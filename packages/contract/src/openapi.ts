@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { PlacedEntry } from "./conversation-endpoints.ts";
+import { PlacedEntry } from "./conversation/endpoints.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { ENDPOINTS } from "./endpoints.ts";
 import { ERRORS, type ErrorCode } from "./errors.ts";

@@ -1,5 +1,5 @@
 /** Finds every problem of a configuration file, not only the first: removes each wrong key and checks the rest again. */
-import type { ConfigurationProblem } from "@holdfast/contract/configured";
+import type { ConfigurationProblem } from "@holdfast/contract/configuration/configured";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { WrongSetting } from "@holdfast/platform";
 import { readCommonBackground } from "./agent/background.ts";

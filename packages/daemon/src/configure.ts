@@ -12,7 +12,7 @@ import type {
   ConfiguredValue,
   ConfigureReply,
   ConfigureRequest,
-} from "@holdfast/contract/configured";
+} from "@holdfast/contract/configuration/configured";
 import { changeConfiguration, configurationFile, configurationText } from "@holdfast/platform";
 import { parse } from "smol-toml";
 import { parseToml } from "./configuration.ts";

@@ -8,8 +8,8 @@
 import { fstatSync, openSync, rmSync } from "node:fs";
 import type { Socket } from "node:net";
 import { join } from "node:path";
-import { BYTES, decodeMessage, encodeMessage, FrameReader, LONGEST_TYPED } from "@holdfast/contract/frames";
-import { type FromHolder, HOLDER_PROTOCOL, ToHolder } from "@holdfast/contract/holder";
+import { BYTES, decodeMessage, encodeMessage, FrameReader, LONGEST_TYPED } from "@holdfast/contract/terminal/frames";
+import { type FromHolder, HOLDER_PROTOCOL, ToHolder } from "@holdfast/contract/terminal/holder";
 import { writeFileAtomic } from "@holdfast/platform/files";
 import type { IPty } from "@lydell/node-pty";
 import { Input } from "./input.ts";

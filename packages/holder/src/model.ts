@@ -4,7 +4,7 @@
  */
 import { closeSync, existsSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { Screen } from "@holdfast/contract/holder";
+import type { Screen } from "@holdfast/contract/terminal/holder";
 import { SEGMENT_BYTES, segmentName, segmentNames } from "@holdfast/platform/segments";
 import { SerializeAddon } from "@xterm/addon-serialize";
 import xterm from "@xterm/headless";

@@ -3,8 +3,8 @@
  * new screen when it has caught up, so it shows the current state late instead of an ever older one.
  */
 import type { Socket } from "node:net";
-import { BYTES, encodeFrame, encodeMessage } from "@holdfast/contract/frames";
-import type { FromHolder, Viewer } from "@holdfast/contract/holder";
+import { BYTES, encodeFrame, encodeMessage } from "@holdfast/contract/terminal/frames";
+import type { FromHolder, Viewer } from "@holdfast/contract/terminal/holder";
 
 const HELD = 1 << 20;
 

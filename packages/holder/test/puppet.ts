@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ConversationOrder } from "@holdfast/contract/conversation-holder";
+import type { ConversationOrder } from "@holdfast/contract/conversation/holder";
+import { type Entry, type EntryType, parseEntry } from "@holdfast/contract/conversation/transcript";
 import type { Principal } from "@holdfast/contract/ids";
-import { type Entry, type EntryType, parseEntry } from "@holdfast/contract/transcript";
 import { Agent } from "../src/conversation/agent.ts";
 import { Conversation } from "../src/conversation/conversation.ts";
 import type { Recalled } from "../src/conversation/recall.ts";

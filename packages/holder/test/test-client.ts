@@ -15,8 +15,8 @@ import {
   type RequestPermissionResponse,
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
-import { TRANSCRIPTS } from "@holdfast/contract/agent-order";
-import type { Entry, EntryDraft } from "@holdfast/contract/transcript";
+import { TRANSCRIPTS } from "@holdfast/contract/agent/order";
+import type { Entry, EntryDraft } from "@holdfast/contract/conversation/transcript";
 import { appOf, type Kind } from "../src/agents/serve.ts";
 
 type Update<T extends SessionUpdate["sessionUpdate"]> = Extract<SessionUpdate, { sessionUpdate: T }>;

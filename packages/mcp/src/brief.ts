@@ -1,5 +1,5 @@
 /** A short form of a session for agents; show_agent has more. */
-import type { Session } from "@holdfast/contract/session";
+import type { Session } from "@holdfast/contract/session/session";
 
 export function brief(session: Session) {
   const { id, name, agent, kind, status, attention, objective, parent, cwd, workspace, progress, exit, endedAt } = session;

@@ -1,8 +1,8 @@
 /** Resources: `holdfast://sessions/NAME/transcript`, `…/output` and `…/context`. */
 
-import { describeAsk } from "@holdfast/contract/described";
+import { describeAsk } from "@holdfast/contract/approval/described";
+import type { Entry } from "@holdfast/contract/conversation/transcript";
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Entry } from "@holdfast/contract/transcript";
 import type { HoldfastClient } from "@holdfast/sdk/client";
 import { plainText } from "./lines.ts";
 

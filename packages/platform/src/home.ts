@@ -19,8 +19,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import { daemonSocketIn, homeIn, type PlaceFiles, shortHash, socketDirectoryOf } from "@holdfast/contract/daemon/home-place";
 import { HoldfastError, knownCause, unwritable } from "@holdfast/contract/errors";
-import { daemonSocketIn, homeIn, type PlaceFiles, shortHash, socketDirectoryOf } from "@holdfast/contract/home-place";
 
 export { shortHash };
 

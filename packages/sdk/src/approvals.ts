@@ -1,5 +1,5 @@
 /** The inbox of approvals. */
-import type { Approval } from "@holdfast/contract/approval";
+import type { Approval } from "@holdfast/contract/approval/approval";
 import type { HoldfastClient } from "./client.ts";
 import { followEvents, isCode } from "./follow.ts";
 

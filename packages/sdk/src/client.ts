@@ -1,5 +1,5 @@
 /** Typed client of one daemon. Methods, paths and types come from the contract; no schema is loaded. */
-import type { PlacedEntry } from "@holdfast/contract/conversation-endpoints";
+import type { PlacedEntry } from "@holdfast/contract/conversation/endpoints";
 import { type ErrorBody, HoldfastError } from "@holdfast/contract/errors";
 import type { AnyEvent } from "@holdfast/contract/events";
 import { type EndpointName, ROUTES } from "@holdfast/contract/routes";

@@ -1,8 +1,8 @@
 /** Streams that survive a daemon restart. Each one follows a cursor and reconnects at the last one it has seen, so nothing is lost or repeated. */
-import type { PlacedEntry } from "@holdfast/contract/conversation-endpoints";
-import { formatCursor } from "@holdfast/contract/cursor";
+import type { PlacedEntry } from "@holdfast/contract/conversation/endpoints";
 import type { HoldfastEvent } from "@holdfast/contract/events";
-import { hasEnded } from "@holdfast/contract/status";
+import { formatCursor } from "@holdfast/contract/journal/cursor";
+import { hasEnded } from "@holdfast/contract/session/status";
 import type { HoldfastClient } from "./client.ts";
 import { HoldfastError, throwIfAborted } from "./errors.ts";
 import { Patience } from "./patience.ts";

@@ -1,6 +1,6 @@
 /** Groups: sessions that coordinate. Groups are named by a path: `team/research` is a group in `team`. */
-import type { Group, GroupStats, Peer, SharedKey, SharedValue, ValueChange } from "@holdfast/contract/group";
-import type { GroupMessage } from "@holdfast/contract/message";
+import type { Group, GroupStats, Peer, SharedKey, SharedValue, ValueChange } from "@holdfast/contract/group/group";
+import type { GroupMessage } from "@holdfast/contract/message/message";
 import type { HoldfastClient } from "./client.ts";
 import { type HoldfastError, throwIfAborted } from "./errors.ts";
 import { isCode, surely } from "./follow.ts";

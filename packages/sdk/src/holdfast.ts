@@ -1,7 +1,7 @@
 /** The main object of the SDK: everything a program does on one connection. */
-import type { DaemonStatus } from "@holdfast/contract/endpoints";
-import type { UsageBy } from "@holdfast/contract/status";
-import type { UsageReport } from "@holdfast/contract/usage";
+import type { DaemonStatus } from "@holdfast/contract/daemon/endpoints";
+import type { UsageBy } from "@holdfast/contract/usage/enums";
+import type { UsageReport } from "@holdfast/contract/usage/usage";
 import { Approvals } from "./approvals.ts";
 import type { HoldfastClient } from "./client.ts";
 import { cursorNow, type EventOptions, followEvents, type JournalEvent } from "./follow.ts";

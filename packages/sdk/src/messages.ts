@@ -1,9 +1,9 @@
 /** Messages to agents, with receipts: queued, injected, turn started, replied; or failed, with the reason. */
 import type { CallOf, ReplyOf } from "@holdfast/contract/endpoint";
 import type { ENDPOINTS } from "@holdfast/contract/endpoints";
-import type { Message } from "@holdfast/contract/message";
-import type { ReadMessage } from "@holdfast/contract/message-endpoints";
-import type { MessageState } from "@holdfast/contract/status";
+import type { ReadMessage } from "@holdfast/contract/message/endpoints";
+import type { MessageState } from "@holdfast/contract/message/enums";
+import type { Message } from "@holdfast/contract/message/message";
 import type { HoldfastClient } from "./client.ts";
 import { errorOf } from "./errors.ts";
 import { isCode, surely } from "./follow.ts";

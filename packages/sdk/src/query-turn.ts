@@ -1,6 +1,7 @@
 /** Reads one turn of a conversation to its end. A turn that does not end well becomes an error of the matching class. */
-import { reachedText } from "@holdfast/contract/amounts";
-import type { Entry } from "@holdfast/contract/transcript";
+
+import type { Entry } from "@holdfast/contract/conversation/transcript";
+import { reachedText } from "@holdfast/contract/usage/amounts";
 import type { HoldfastClient } from "./client.ts";
 import { errorOf, type HoldfastError } from "./errors.ts";
 import { followEntries } from "./follow.ts";

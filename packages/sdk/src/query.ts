@@ -1,6 +1,6 @@
 /** A query: one question to an agent, with events as they arrive and a result. run-query.ts implements it. */
-import type { Entry } from "@holdfast/contract/transcript";
-import type { Sums } from "@holdfast/contract/usage";
+import type { Entry } from "@holdfast/contract/conversation/transcript";
+import type { Sums } from "@holdfast/contract/usage/usage";
 import type { WaitingApproval } from "./approvals.ts";
 import type { HoldfastClient } from "./client.ts";
 import { AbortError, abortErrorOf } from "./errors.ts";

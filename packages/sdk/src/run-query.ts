@@ -7,7 +7,7 @@
  *
  * Every step can be repeated: the session has a unique name by which a new daemon finds it, the prompt has an id, and entries have cursors.
  */
-import type { Session as SessionRecord } from "@holdfast/contract/session";
+import type { Session as SessionRecord } from "@holdfast/contract/session/session";
 import { Approvals } from "./approvals.ts";
 import { checkQuery } from "./check-query.ts";
 import type { HoldfastClient } from "./client.ts";

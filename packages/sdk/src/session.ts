@@ -2,11 +2,11 @@
  * One session: its last known state and its methods. Terminals and conversations share most methods; a method that needs the other kind fails with
  * `has_no_terminal` or `not_a_conversation`.
  */
-import type { PlacedEntry } from "@holdfast/contract/conversation-endpoints";
-import type { Screen } from "@holdfast/contract/holder";
-import type { Message } from "@holdfast/contract/message";
-import type { Session as SessionRecord } from "@holdfast/contract/session";
-import { hasEnded, type SessionStatus } from "@holdfast/contract/status";
+import type { PlacedEntry } from "@holdfast/contract/conversation/endpoints";
+import type { Message } from "@holdfast/contract/message/message";
+import type { Session as SessionRecord } from "@holdfast/contract/session/session";
+import { hasEnded, type SessionStatus } from "@holdfast/contract/session/status";
+import type { Screen } from "@holdfast/contract/terminal/holder";
 import { approvalOf, type WaitingApproval } from "./approvals.ts";
 import type { HoldfastClient } from "./client.ts";
 import { errorOf } from "./errors.ts";

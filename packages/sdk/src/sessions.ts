@@ -1,5 +1,5 @@
 /** Starts, finds and removes sessions. */
-import type { SessionStatus } from "@holdfast/contract/status";
+import type { SessionStatus } from "@holdfast/contract/session/status";
 import type { HoldfastClient } from "./client.ts";
 import type { Endpoints } from "./endpoints.ts";
 import { errorOf } from "./errors.ts";

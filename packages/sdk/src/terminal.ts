@@ -3,10 +3,10 @@
  * session's run; the reader's loop then ends.
  */
 
-import { BYTES, decodeMessage, encodeFrame, encodeMessage, FrameReader } from "@holdfast/contract/frames";
-import type { FromHolder, ToHolder } from "@holdfast/contract/holder";
-import type { AttachmentRole } from "@holdfast/contract/status";
-import type { AttachPlan } from "@holdfast/contract/terminal-endpoints";
+import type { AttachPlan } from "@holdfast/contract/terminal/endpoints";
+import type { AttachmentRole } from "@holdfast/contract/terminal/enums";
+import { BYTES, decodeMessage, encodeFrame, encodeMessage, FrameReader } from "@holdfast/contract/terminal/frames";
+import type { FromHolder, ToHolder } from "@holdfast/contract/terminal/holder";
 import type { HoldfastClient } from "./client.ts";
 import { errorOf, throwIfAborted, typed } from "./errors.ts";
 import type { WireChannel } from "./transport.ts";

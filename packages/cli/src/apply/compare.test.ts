@@ -1,6 +1,6 @@
-import type { Group, SharedValue } from "@holdfast/contract/group";
-import type { Declaration } from "@holdfast/contract/plan";
-import type { Session } from "@holdfast/contract/session";
+import type { Group, SharedValue } from "@holdfast/contract/group/group";
+import type { Declaration } from "@holdfast/contract/plan/plan";
+import type { Session } from "@holdfast/contract/session/session";
 import { expect, test } from "vitest";
 import { compare, type World } from "./compare.ts";
 import type { Plan, PlannedGroup, PlannedSession } from "./plan.ts";

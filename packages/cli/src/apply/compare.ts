@@ -1,9 +1,11 @@
 /** Compares a file with the current state. Pure. Never removes or overwrites anything that somebody else made or changed. */
-import type { BudgetRequest } from "@holdfast/contract/budget";
-import type { Group, SharedValue } from "@holdfast/contract/group";
-import type { Declaration, DeclaredPeer } from "@holdfast/contract/plan";
-import type { Session } from "@holdfast/contract/session";
-import { BUDGET_LIMITS, hasEnded } from "@holdfast/contract/status";
+
+import type { Group, SharedValue } from "@holdfast/contract/group/group";
+import type { Declaration, DeclaredPeer } from "@holdfast/contract/plan/plan";
+import type { Session } from "@holdfast/contract/session/session";
+import { hasEnded } from "@holdfast/contract/session/status";
+import type { BudgetRequest } from "@holdfast/contract/usage/budget";
+import { BUDGET_LIMITS } from "@holdfast/contract/usage/enums";
 import type { Plan, PlannedGroup, PlannedSession } from "./plan.ts";
 import { fingerprint } from "./read-plan.ts";
 import type { Comparison, Note, Refused, Step } from "./steps.ts";

@@ -1,6 +1,7 @@
 /** A validated plan: every key is known, and every name resolves. */
-import type { BudgetRequest } from "@holdfast/contract/budget";
-import type { HOSTS, RestartPolicy } from "@holdfast/contract/status";
+
+import type { HOSTS, RestartPolicy } from "@holdfast/contract/session/status";
+import type { BudgetRequest } from "@holdfast/contract/usage/budget";
 
 export interface Plan {
   /** The file's real path, which identifies its declarations to a later `apply`. */

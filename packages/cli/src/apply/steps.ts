@@ -1,6 +1,7 @@
 /** Steps that bring the state in line with a file, and notes on differences that stay. */
-import type { BudgetRequest } from "@holdfast/contract/budget";
-import type { DeclaredPeer, NewDeclaration } from "@holdfast/contract/plan";
+
+import type { DeclaredPeer, NewDeclaration } from "@holdfast/contract/plan/plan";
+import type { BudgetRequest } from "@holdfast/contract/usage/budget";
 import type { PlannedSession } from "./plan.ts";
 
 export type Step =

@@ -1,5 +1,5 @@
 /** Steps and notes as lines for people. */
-import type { BudgetRequest } from "@holdfast/contract/budget";
+import type { BudgetRequest } from "@holdfast/contract/usage/budget";
 import { counted } from "@holdfast/platform/units";
 import { color } from "../color.ts";
 import { plain } from "../plain.ts";

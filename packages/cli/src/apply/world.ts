@@ -1,6 +1,6 @@
 /** Reads the current state that a file is compared with. */
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { SharedValue } from "@holdfast/contract/group";
+import type { SharedValue } from "@holdfast/contract/group/group";
 import type { HoldfastClient } from "@holdfast/sdk/client";
 import type { World } from "./compare.ts";
 import type { Plan, PlannedSession } from "./plan.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Adoptable, AdoptReply } from "@holdfast/contract/adoption-endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
+import type { Adoptable, AdoptReply } from "@holdfast/contract/session/adoption";
 import type { Command, Context } from "../command.ts";
 import { plain } from "../plain.ts";
 

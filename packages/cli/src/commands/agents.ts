@@ -1,4 +1,4 @@
-import type { AgentInfo } from "@holdfast/contract/endpoints";
+import type { AgentInfo } from "@holdfast/contract/agent/endpoints";
 import { color } from "../color.ts";
 import type { Command, Context } from "../command.ts";
 import { plain } from "../plain.ts";

@@ -1,7 +1,7 @@
-import type { Approval } from "@holdfast/contract/approval";
+import type { Approval } from "@holdfast/contract/approval/approval";
+import type { Decision } from "@holdfast/contract/approval/enums";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { AnyEvent } from "@holdfast/contract/events";
-import type { Decision } from "@holdfast/contract/status";
 import { visible } from "@holdfast/contract/visible";
 import { shellWord } from "@holdfast/platform/shell";
 import { approvalTable, describeApproval, outcomeOf } from "../approvals.ts";

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
-import type { Digest } from "@holdfast/contract/digest";
+import type { Digest } from "@holdfast/contract/digest/digest";
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { AttachPlan } from "@holdfast/contract/terminal-endpoints";
+import type { AttachPlan } from "@holdfast/contract/terminal/endpoints";
 import { thisTerminal } from "../attaching.ts";
 import type { Command, Context } from "../command.ts";
 import { remoteUrl } from "../connect.ts";

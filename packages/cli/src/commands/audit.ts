@@ -1,4 +1,4 @@
-import type { AuditEntry } from "@holdfast/contract/access";
+import type { AuditEntry } from "@holdfast/contract/access/access";
 import { color } from "../color.ts";
 import type { Command, Context } from "../command.ts";
 import { parseDuration } from "../duration.ts";

@@ -1,5 +1,5 @@
-import type { Backup } from "@holdfast/contract/backup";
-import type { DaemonStatus } from "@holdfast/contract/endpoints";
+import type { Backup } from "@holdfast/contract/daemon/backup";
+import type { DaemonStatus } from "@holdfast/contract/daemon/endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { counted } from "@holdfast/platform/units";
 import { color } from "../color.ts";

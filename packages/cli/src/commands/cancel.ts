@@ -1,4 +1,4 @@
-import type { CancelOutcome, CancelStep } from "@holdfast/contract/status";
+import type { CancelOutcome, CancelStep } from "@holdfast/contract/conversation/enums";
 import type { Command } from "../command.ts";
 import { plain } from "../plain.ts";
 import { oneName } from "../select.ts";

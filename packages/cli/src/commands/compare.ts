@@ -1,5 +1,5 @@
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Tournament } from "@holdfast/contract/tournament";
+import type { Tournament } from "@holdfast/contract/tournament/tournament";
 import { color } from "../color.ts";
 import { columns } from "../columns.ts";
 import type { Command, Context } from "../command.ts";

@@ -1,4 +1,4 @@
-import type { Digest } from "@holdfast/contract/digest";
+import type { Digest } from "@holdfast/contract/digest/digest";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { color } from "../color.ts";
 import type { Command, Context } from "../command.ts";

@@ -1,4 +1,4 @@
-import type { Finding } from "@holdfast/contract/upkeep-endpoints";
+import type { Finding } from "@holdfast/contract/daemon/upkeep-endpoints";
 import { type Color, color } from "../color.ts";
 import type { Command } from "../command.ts";
 import { plain } from "../plain.ts";

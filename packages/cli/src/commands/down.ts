@@ -1,6 +1,6 @@
+import type { Orphan } from "@holdfast/contract/daemon/upkeep-endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Session } from "@holdfast/contract/session";
-import type { Orphan } from "@holdfast/contract/upkeep-endpoints";
+import type { Session } from "@holdfast/contract/session/session";
 import { counted } from "@holdfast/platform/units";
 import { agreed, YES_FLAG } from "../agree.ts";
 import type { Command, Context } from "../command.ts";

@@ -1,4 +1,4 @@
-import type { DiskUse } from "@holdfast/contract/upkeep-endpoints";
+import type { DiskUse } from "@holdfast/contract/daemon/upkeep-endpoints";
 import type { Command } from "../command.ts";
 import { plain } from "../plain.ts";
 import { formatBytes } from "../table.ts";

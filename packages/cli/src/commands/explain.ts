@@ -1,6 +1,6 @@
-import type { Evidence, Explanation } from "@holdfast/contract/evidence";
-import type { Session } from "@holdfast/contract/session";
-import { hasEnded } from "@holdfast/contract/status";
+import type { Evidence, Explanation } from "@holdfast/contract/session/evidence";
+import type { Session } from "@holdfast/contract/session/session";
+import { hasEnded } from "@holdfast/contract/session/status";
 import { exceededText } from "../budget-text.ts";
 import { color } from "../color.ts";
 import type { Command } from "../command.ts";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Fork } from "@holdfast/contract/fork-endpoints";
+import type { Fork } from "@holdfast/contract/session/fork";
 import { attachIfAsked, checkAttachFlag } from "../attach-after.ts";
 import type { Command } from "../command.ts";
 import { plain } from "../plain.ts";

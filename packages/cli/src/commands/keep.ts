@@ -1,6 +1,6 @@
 import { HoldfastError } from "@holdfast/contract/errors";
-import { hasEnded } from "@holdfast/contract/status";
-import type { Tournament, TournamentEntry } from "@holdfast/contract/tournament";
+import { hasEnded } from "@holdfast/contract/session/status";
+import type { Tournament, TournamentEntry } from "@holdfast/contract/tournament/tournament";
 import { counted } from "@holdfast/platform/units";
 import type { Command } from "../command.ts";
 import { mergeBody, mergeFlags } from "../merge-flags.ts";

@@ -1,6 +1,6 @@
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Message } from "@holdfast/contract/message";
-import type { ReadMessage } from "@holdfast/contract/message-endpoints";
+import type { ReadMessage } from "@holdfast/contract/message/endpoints";
+import type { Message } from "@holdfast/contract/message/message";
 import { newId } from "@holdfast/contract/new-id";
 import { color } from "../color.ts";
 import type { Command, Context } from "../command.ts";

@@ -1,6 +1,6 @@
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Session } from "@holdfast/contract/session";
-import { nextWaiting } from "@holdfast/contract/waiting";
+import type { Session } from "@holdfast/contract/session/session";
+import { nextWaiting } from "@holdfast/contract/session/waiting";
 import { thisTerminal } from "../attaching.ts";
 import type { Command, Context } from "../command.ts";
 import { remoteUrl } from "../connect.ts";

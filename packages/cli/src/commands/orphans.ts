@@ -1,5 +1,5 @@
+import type { Orphan } from "@holdfast/contract/daemon/upkeep-endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Orphan } from "@holdfast/contract/upkeep-endpoints";
 import type { Command, Context } from "../command.ts";
 import { parseDuration } from "../duration.ts";
 import { plain } from "../plain.ts";

@@ -1,5 +1,5 @@
+import type { PruneReply, PruneVerdict } from "@holdfast/contract/daemon/upkeep-endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { PruneReply, PruneVerdict } from "@holdfast/contract/upkeep-endpoints";
 import { sizeBytes } from "@holdfast/platform/units";
 import type { Command, Context } from "../command.ts";
 import { formatDuration, parseDuration } from "../duration.ts";

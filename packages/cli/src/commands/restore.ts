@@ -1,5 +1,5 @@
+import type { RestoreItem } from "@holdfast/contract/daemon/restore";
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { RestoreItem } from "@holdfast/contract/restore";
 import { counted } from "@holdfast/platform/units";
 import { type Color, color } from "../color.ts";
 import { columns } from "../columns.ts";

@@ -1,7 +1,7 @@
-import type { Resumed } from "@holdfast/contract/endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Session } from "@holdfast/contract/session";
-import type { PromptFate, RunState } from "@holdfast/contract/status";
+import type { Resumed } from "@holdfast/contract/session/endpoints";
+import type { Session } from "@holdfast/contract/session/session";
+import type { PromptFate, RunState } from "@holdfast/contract/session/status";
 import { attachIfAsked, checkAttachFlag } from "../attach-after.ts";
 import { BUDGET_FLAG, parseBudget } from "../budget-flag.ts";
 import type { Command } from "../command.ts";

@@ -1,5 +1,5 @@
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Message } from "@holdfast/contract/message";
+import type { Message } from "@holdfast/contract/message/message";
 import { newId } from "@holdfast/contract/new-id";
 import { shellWord } from "@holdfast/platform/shell";
 import { sendOnce } from "@holdfast/sdk/messages";

@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
-import type { Digest } from "@holdfast/contract/digest";
-import type { RecordingGap } from "@holdfast/contract/recording-endpoints";
-import type { RoleTools, Session } from "@holdfast/contract/session";
+import type { Digest } from "@holdfast/contract/digest/digest";
+import type { RecordingGap } from "@holdfast/contract/recording/endpoints";
+import type { RoleTools, Session } from "@holdfast/contract/session/session";
 import { shellWord } from "@holdfast/platform/shell";
 import { counted } from "@holdfast/platform/units";
 import { attachmentText } from "../attachment-text.ts";

@@ -1,5 +1,5 @@
 import { HoldfastError } from "@holdfast/contract/errors";
-import { hasEnded } from "@holdfast/contract/status";
+import { hasEnded } from "@holdfast/contract/session/status";
 import { attachIfAsked, checkAttachFlag } from "../attach-after.ts";
 import type { Command } from "../command.ts";
 import { oneName } from "../select.ts";

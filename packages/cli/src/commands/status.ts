@@ -1,4 +1,4 @@
-import type { DaemonStatus } from "@holdfast/contract/endpoints";
+import type { DaemonStatus } from "@holdfast/contract/daemon/endpoints";
 import { counted } from "@holdfast/platform/units";
 import { color } from "../color.ts";
 import type { Command } from "../command.ts";

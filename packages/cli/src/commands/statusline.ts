@@ -1,6 +1,6 @@
-import type { Session } from "@holdfast/contract/session";
-import { hasEnded } from "@holdfast/contract/status";
-import { waitingSessions } from "@holdfast/contract/waiting";
+import type { Session } from "@holdfast/contract/session/session";
+import { hasEnded } from "@holdfast/contract/session/status";
+import { waitingSessions } from "@holdfast/contract/session/waiting";
 import { type Color, color } from "../color.ts";
 import type { Command } from "../command.ts";
 import { connectRunning, isNotListening } from "../connect.ts";

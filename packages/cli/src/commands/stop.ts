@@ -1,7 +1,7 @@
-import type { StopReply } from "@holdfast/contract/endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Session } from "@holdfast/contract/session";
-import { isRunning } from "@holdfast/contract/status";
+import type { StopReply } from "@holdfast/contract/session/endpoints";
+import type { Session } from "@holdfast/contract/session/session";
+import { isRunning } from "@holdfast/contract/session/status";
 import { actOnEach } from "../act.ts";
 import { agreed, YES_FLAG } from "../agree.ts";
 import { type Command, SELECTION_FLAGS } from "../command.ts";

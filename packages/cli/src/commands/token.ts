@@ -1,6 +1,6 @@
-import type { Token } from "@holdfast/contract/access";
+import type { Token } from "@holdfast/contract/access/access";
+import { SCOPES } from "@holdfast/contract/access/scopes";
 import { HoldfastError } from "@holdfast/contract/errors";
-import { SCOPES } from "@holdfast/contract/scopes";
 import type { Command, Context } from "../command.ts";
 import { formatDuration, parseDuration } from "../duration.ts";
 import { plain } from "../plain.ts";

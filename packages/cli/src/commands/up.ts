@@ -1,4 +1,4 @@
-import type { Listening, Sharing } from "@holdfast/contract/access";
+import type { Listening, Sharing } from "@holdfast/contract/access/access";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command, Context } from "../command.ts";
 import { remoteUrl, warn } from "../connect.ts";

@@ -1,4 +1,4 @@
-import type { UsageReport } from "@holdfast/contract/usage";
+import type { UsageReport } from "@holdfast/contract/usage/usage";
 import { afterEach, expect, test, vi } from "vitest";
 import type { Context } from "../command.ts";
 import { command } from "./usage.ts";

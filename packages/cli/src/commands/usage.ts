@@ -1,5 +1,5 @@
 import { HoldfastError } from "@holdfast/contract/errors";
-import { USAGE_BY, type UsageBy } from "@holdfast/contract/status";
+import { USAGE_BY, type UsageBy } from "@holdfast/contract/usage/enums";
 import type { Command, Context } from "../command.ts";
 import { parseSince } from "../since.ts";
 import { usageChart } from "../usage-chart.ts";

@@ -1,5 +1,5 @@
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Session } from "@holdfast/contract/session";
+import type { Session } from "@holdfast/contract/session/session";
 import { AWAITED, type Awaited, untilStatus } from "../await-status.ts";
 import type { Command, Context } from "../command.ts";
 import { parseDuration } from "../duration.ts";

@@ -1,7 +1,9 @@
 /** Candidates for arguments and for values of flags. */
-import { SCOPES } from "@holdfast/contract/scopes";
-import type { Session } from "@holdfast/contract/session";
-import { BUDGET_LIMITS, CONTEXT_FILES, HOSTS, RESTARTS, STATUSES, USAGE_BY } from "@holdfast/contract/status";
+import { SCOPES } from "@holdfast/contract/access/scopes";
+import { CONTEXT_FILES } from "@holdfast/contract/context/enums";
+import type { Session } from "@holdfast/contract/session/session";
+import { HOSTS, RESTARTS, STATUSES } from "@holdfast/contract/session/status";
+import { BUDGET_LIMITS, USAGE_BY } from "@holdfast/contract/usage/enums";
 import type { HoldfastClient } from "@holdfast/sdk/client";
 import type { Completion, Context } from "../command.ts";
 import { connectRunning } from "../connect.ts";

@@ -1,4 +1,4 @@
-import { CONTEXT_FILES, type ContextFileName } from "@holdfast/contract/status";
+import { CONTEXT_FILES, type ContextFileName } from "@holdfast/contract/context/enums";
 import { expect, test } from "vitest";
 import { asMarkdown } from "./markdown.ts";
 

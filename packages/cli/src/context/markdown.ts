@@ -1,6 +1,6 @@
 /** A Working Context as one markdown document: a title, and below it each file with its headings one level deeper. */
 import { basename } from "node:path";
-import type { WorkingContext } from "@holdfast/contract/context";
+import type { WorkingContext } from "@holdfast/contract/context/context";
 
 const TITLES: Readonly<Record<string, string>> = {
   "background.md": "Background",

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { WorkingContext } from "@holdfast/contract/context";
+import type { WorkingContext } from "@holdfast/contract/context/context";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Context } from "../command.ts";
 

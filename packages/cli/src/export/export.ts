@@ -1,6 +1,6 @@
 /** `export`: writes a recording to a file for people and players. It streams, so memory stays flat for any recording. */
-import type { RecordingGap } from "@holdfast/contract/recording-endpoints";
-import type { Session } from "@holdfast/contract/session";
+import type { RecordingGap } from "@holdfast/contract/recording/endpoints";
+import type { Session } from "@holdfast/contract/session/session";
 import type { Context } from "../command.ts";
 import { formatDuration } from "../duration.ts";
 import { plain } from "../plain.ts";

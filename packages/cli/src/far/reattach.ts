@@ -5,7 +5,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Session } from "@holdfast/contract/session";
+import type { Session } from "@holdfast/contract/session/session";
 import { parseCommandLine } from "../command-line.ts";
 import { LEAVE } from "../holder-attach.ts";
 import { plain } from "../plain.ts";

@@ -1,5 +1,5 @@
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { RecordingGap } from "@holdfast/contract/recording-endpoints";
+import type { RecordingGap } from "@holdfast/contract/recording/endpoints";
 import { Patience } from "@holdfast/sdk/patience";
 import type { Context } from "../command.ts";
 

@@ -1,4 +1,4 @@
-import type { RecordingGap } from "@holdfast/contract/recording-endpoints";
+import type { RecordingGap } from "@holdfast/contract/recording/endpoints";
 import { plain } from "../plain.ts";
 import { formatBytes } from "../table.ts";
 

@@ -6,7 +6,7 @@
  * Output without samples is marked: `untimed` precedes it, at the last known time, and `timed` follows once times are known again. `gap` marks
  * output that was never recorded. Memory stays flat: bytes come in pieces, samples in pages.
  */
-import type { RecordingGap, TimeSample } from "@holdfast/contract/recording-endpoints";
+import type { RecordingGap, TimeSample } from "@holdfast/contract/recording/endpoints";
 import type { Context } from "../command.ts";
 import { bytesOf, type Deleted } from "./bytes.ts";
 

@@ -1,5 +1,5 @@
 /** The environment of a /command: the conversation, the screen, and control over both. */
-import type { Conversation } from "@holdfast/contract/conversation-endpoints";
+import type { Conversation } from "@holdfast/contract/conversation/endpoints";
 import type { Context } from "../command.ts";
 import type { Paint } from "./paint.ts";
 import type { Talk } from "./talk.ts";

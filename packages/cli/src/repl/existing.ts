@@ -1,7 +1,7 @@
 /** Options for an existing conversation: each is applied, or refused by name. None is ignored. */
-import type { Conversation } from "@holdfast/contract/conversation-endpoints";
+import type { Conversation } from "@holdfast/contract/conversation/endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Session } from "@holdfast/contract/session";
+import type { Session } from "@holdfast/contract/session/session";
 import { parseBudget } from "../budget-flag.ts";
 import type { Context, Flags } from "../command.ts";
 import { isOver } from "../next-run.ts";

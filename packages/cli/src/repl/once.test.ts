@@ -1,5 +1,5 @@
+import type { EntryDraft } from "@holdfast/contract/conversation/transcript";
 import type { HoldfastError } from "@holdfast/contract/errors";
-import type { EntryDraft } from "@holdfast/contract/transcript";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ScriptedDaemon } from "../../test/scripted-daemon.ts";
 import { answerOnce } from "./once.ts";

@@ -3,13 +3,13 @@
  * for this turn is stopped; the conversation stays, and can be continued by its name.
  */
 
-import { NEAR_LIMIT, nearText, reachedText } from "@holdfast/contract/amounts";
-import type { PlacedEntry } from "@holdfast/contract/conversation-endpoints";
-import { describeAsk } from "@holdfast/contract/described";
+import { describeAsk } from "@holdfast/contract/approval/described";
+import type { PlacedEntry } from "@holdfast/contract/conversation/endpoints";
+import type { TurnEnd } from "@holdfast/contract/conversation/enums";
+import type { Entry } from "@holdfast/contract/conversation/transcript";
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Session } from "@holdfast/contract/session";
-import type { TurnEnd } from "@holdfast/contract/status";
-import type { Entry } from "@holdfast/contract/transcript";
+import type { Session } from "@holdfast/contract/session/session";
+import { NEAR_LIMIT, nearText, reachedText } from "@holdfast/contract/usage/amounts";
 import { hasColor } from "../color.ts";
 import type { Context } from "../command.ts";
 import { plain } from "../plain.ts";

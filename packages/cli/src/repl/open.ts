@@ -1,9 +1,10 @@
 /** Finds or starts the wanted conversation: a running one, the next run of an ended one, or a new one. */
-import type { Conversation } from "@holdfast/contract/conversation-endpoints";
-import type { AgentInfo } from "@holdfast/contract/endpoints";
+
+import type { AgentInfo } from "@holdfast/contract/agent/endpoints";
+import type { Conversation } from "@holdfast/contract/conversation/endpoints";
+import type { Entry } from "@holdfast/contract/conversation/transcript";
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Session } from "@holdfast/contract/session";
-import type { Entry } from "@holdfast/contract/transcript";
+import type { Session } from "@holdfast/contract/session/session";
 import type { Context } from "../command.ts";
 import { plain } from "../plain.ts";
 import { startFlags, worktreeOf } from "../start-session.ts";

@@ -2,7 +2,7 @@
  * Messages typed here that are not in the transcript yet. They are shown as waiting, and their delivery is followed. They are sent one after
  * another.
  */
-import type { Message } from "@holdfast/contract/message";
+import type { Message } from "@holdfast/contract/message/message";
 import { newMessageId, type Talk } from "./talk.ts";
 
 export interface Said {

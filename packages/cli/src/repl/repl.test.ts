@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
+import type { EntryDraft } from "@holdfast/contract/conversation/transcript";
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { EntryDraft } from "@holdfast/contract/transcript";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ME, ScriptedDaemon } from "../../test/scripted-daemon.ts";
 import { openEmulator, parseNow } from "../render/emulator.ts";

@@ -6,11 +6,11 @@
  * outbox and returns as an entry of the transcript, like the messages of others. The transcript is the only order of events.
  */
 import { join } from "node:path";
-import { reachedText } from "@holdfast/contract/amounts";
-import type { Conversation, PlacedEntry } from "@holdfast/contract/conversation-endpoints";
+import type { Conversation, PlacedEntry } from "@holdfast/contract/conversation/endpoints";
+import type { Entry } from "@holdfast/contract/conversation/transcript";
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Session } from "@holdfast/contract/session";
-import type { Entry } from "@holdfast/contract/transcript";
+import type { Session } from "@holdfast/contract/session/session";
+import { reachedText } from "@holdfast/contract/usage/amounts";
 import { userName } from "@holdfast/platform/user";
 import { actingIn } from "@holdfast/sdk/acting";
 import { hasColor } from "../color.ts";

@@ -3,10 +3,10 @@ import { randomBytes } from "node:crypto";
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import type { PlacedEntry } from "@holdfast/contract/conversation-endpoints";
+import type { PlacedEntry } from "@holdfast/contract/conversation/endpoints";
+import type { Entry } from "@holdfast/contract/conversation/transcript";
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Session } from "@holdfast/contract/session";
-import type { Entry } from "@holdfast/contract/transcript";
+import type { Session } from "@holdfast/contract/session/session";
 import { nameOf } from "./view.ts";
 
 export async function asMarkdown(session: Session, entries: AsyncIterable<PlacedEntry>): Promise<string> {

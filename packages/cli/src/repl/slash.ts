@@ -1,6 +1,7 @@
 /** The /commands of a conversation. The agent's own commands are passed on to it; `//` sends a text that begins with a slash. */
+
+import type { Settings } from "@holdfast/contract/conversation/transcript";
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Settings } from "@holdfast/contract/transcript";
 import { editDistance } from "@holdfast/platform/edit-distance";
 import { describeApproval } from "../approvals.ts";
 import { budgetText } from "../budget-text.ts";

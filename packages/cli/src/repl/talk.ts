@@ -3,11 +3,11 @@
  * Entries are read from a cursor, each once, whichever daemon serves them.
  */
 import { randomBytes } from "node:crypto";
-import type { Approval } from "@holdfast/contract/approval";
-import type { Conversation, PlacedEntry } from "@holdfast/contract/conversation-endpoints";
+import type { Approval } from "@holdfast/contract/approval/approval";
+import type { Conversation, PlacedEntry } from "@holdfast/contract/conversation/endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Message } from "@holdfast/contract/message";
-import type { Session } from "@holdfast/contract/session";
+import type { Message } from "@holdfast/contract/message/message";
+import type { Session } from "@holdfast/contract/session/session";
 import { Patience } from "@holdfast/sdk/patience";
 import type { Context } from "../command.ts";
 import { isOver, untilSession } from "../next-run.ts";

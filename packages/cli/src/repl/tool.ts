@@ -1,5 +1,5 @@
 /** A tool call: one line while it runs and when it is done; everything when unfolded. */
-import type { ToolKind } from "@holdfast/contract/status";
+import type { ToolKind } from "@holdfast/contract/conversation/enums";
 import { formatDuration } from "../duration.ts";
 import { plain } from "../plain.ts";
 import { cut, shortPath } from "../table.ts";

@@ -1,4 +1,4 @@
-import type { Entry, EntryDraft } from "@holdfast/contract/transcript";
+import type { Entry, EntryDraft } from "@holdfast/contract/conversation/transcript";
 import { describe, expect, test } from "vitest";
 import { painter } from "./paint.ts";
 import { ConversationView, nameOf, type ViewOptions } from "./view.ts";

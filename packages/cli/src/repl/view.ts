@@ -2,9 +2,9 @@
  * Renders a conversation for a person. Entries go in, in order; finished lines come out. The rows of the current activity are drawn with each
  * frame. Old entries and new ones are rendered alike.
  */
-import { changeLines, describeAsk } from "@holdfast/contract/described";
-import type { TurnEnd } from "@holdfast/contract/status";
-import type { Entry } from "@holdfast/contract/transcript";
+import { changeLines, describeAsk } from "@holdfast/contract/approval/described";
+import type { TurnEnd } from "@holdfast/contract/conversation/enums";
+import type { Entry } from "@holdfast/contract/conversation/transcript";
 import { plain } from "../plain.ts";
 import { cut } from "../table.ts";
 import { MarkdownStream } from "./markdown/stream.ts";

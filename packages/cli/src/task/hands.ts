@@ -1,6 +1,6 @@
 /** Chooses the agent, or the persona with its agent, for each item, before anything starts. */
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Persona } from "@holdfast/contract/persona";
+import type { Persona } from "@holdfast/contract/persona/persona";
 import type { HoldfastClient } from "@holdfast/sdk/client";
 import type { TaskItem } from "./parse.ts";
 

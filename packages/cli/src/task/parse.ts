@@ -10,8 +10,9 @@
  *
  * Only the boxes are required. Annotations above the first item (agent, model, budget) are defaults for all items.
  */
-import type { BudgetRequest } from "@holdfast/contract/budget";
+
 import { HoldfastError } from "@holdfast/contract/errors";
+import type { BudgetRequest } from "@holdfast/contract/usage/budget";
 import { editDistance } from "@holdfast/platform/edit-distance";
 import { parseBudget } from "../budget-flag.ts";
 import { decoded, type Line, type ScannedItem, scan } from "./scan.ts";

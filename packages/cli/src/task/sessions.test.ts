@@ -1,5 +1,5 @@
 import { HoldfastError } from "@holdfast/contract/errors";
-import { MessageId } from "@holdfast/contract/message";
+import { MessageId } from "@holdfast/contract/message/message";
 import { expect, test } from "vitest";
 import { ScriptedDaemon } from "../../test/task-daemon.ts";
 import type { Hands } from "./hands.ts";

@@ -5,11 +5,11 @@
  */
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
-import { reachedText } from "@holdfast/contract/amounts";
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Message } from "@holdfast/contract/message";
-import type { Session } from "@holdfast/contract/session";
-import type { Task } from "@holdfast/contract/task";
+import type { Message } from "@holdfast/contract/message/message";
+import type { Session } from "@holdfast/contract/session/session";
+import type { Task } from "@holdfast/contract/task/task";
+import { reachedText } from "@holdfast/contract/usage/amounts";
 import type { HoldfastClient } from "@holdfast/sdk/client";
 
 import { outcome } from "../message-text.ts";

@@ -1,7 +1,7 @@
 /** Runs a check in each workspace of a tournament, a few at a time, with progress on a terminal. */
 
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Tournament } from "@holdfast/contract/tournament";
+import type { Tournament } from "@holdfast/contract/tournament/tournament";
 import type { Context } from "../command.ts";
 import { plain } from "../plain.ts";
 import { checkText } from "./text.ts";

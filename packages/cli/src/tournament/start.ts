@@ -1,7 +1,7 @@
 /** `spawn --best-of`: several agents on one prompt. */
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Tournament } from "@holdfast/contract/tournament";
-import type { EntryFailure } from "@holdfast/contract/tournament-endpoints";
+import type { EntryFailure } from "@holdfast/contract/tournament/endpoints";
+import type { Tournament } from "@holdfast/contract/tournament/tournament";
 import { color } from "../color.ts";
 import type { Context } from "../command.ts";
 import { plain } from "../plain.ts";

@@ -1,5 +1,5 @@
 import type { Principal, TournamentId } from "@holdfast/contract/ids";
-import type { Check, Tournament, TournamentEntry } from "@holdfast/contract/tournament";
+import type { Check, Tournament, TournamentEntry } from "@holdfast/contract/tournament/tournament";
 import { expect, test } from "vitest";
 import { checkText, tournamentText } from "./text.ts";
 

@@ -1,6 +1,6 @@
 /** A tournament as text: one line per entry. */
 import { stripVTControlCharacters } from "node:util";
-import type { Check, Tournament, TournamentEntry } from "@holdfast/contract/tournament";
+import type { Check, Tournament, TournamentEntry } from "@holdfast/contract/tournament/tournament";
 import { counted } from "@holdfast/platform/units";
 import { color } from "../color.ts";
 import { columns } from "../columns.ts";

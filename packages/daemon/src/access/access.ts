@@ -3,7 +3,7 @@
  * user's; with a token it is the token's, on any socket, so that nothing inside a run acts as owner by accident. This is no sandbox: a
  * program of the same user can omit its token.
  */
-import { HoldfastError, hasEnded, type Principal } from "@holdfast/contract";
+import { HoldfastError, hasEnded, tokenPrincipal } from "@holdfast/contract";
 import type { Home } from "@holdfast/platform";
 import type { SessionQueries } from "../projection/session-queries.ts";
 import type { TokenQueries } from "../projection/tokens.ts";
@@ -54,7 +54,7 @@ export class Access {
   #named(holder: { token: string }, text: string): Identity {
     const token = this.#tokens.get(holder.token);
     if (!token || !isTextOf(token.hash, text)) throw refuse("there is no such token", WRONG_HINT);
-    const actor = `token:${token.name}` as Principal;
+    const actor = tokenPrincipal(token.name);
     const why = () => {
       const now = this.#tokens.get(token.id);
       if (!now || now.revokedAt !== null) return "revoked";

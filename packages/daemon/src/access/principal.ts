@@ -1,15 +1,11 @@
-import type { Principal, Scope, SessionId } from "@holdfast/contract";
+import { type Principal, type Scope, type SessionId, sessionOf, userPrincipal } from "@holdfast/contract";
 import { userName } from "@holdfast/platform";
 
-export { DAEMON } from "@holdfast/contract";
+export { DAEMON, sessionPrincipal } from "@holdfast/contract";
 
 /** Only the daemon's own OS user can open its socket. */
 export function osUser(): Principal {
-  return `user:${userName()}` as Principal;
-}
-
-export function sessionPrincipal(id: SessionId): Principal {
-  return `session:${id}` as Principal;
+  return userPrincipal(userName());
 }
 
 /** The scope of a principal that is not the caller; undefined if its token is gone. */
@@ -22,6 +18,6 @@ export function scopeOf(principal: Principal, tokens: { find(name: string): { sc
 
 /** A principal's name for people: a session is shown by its name. */
 export function calledIn(sessions: { get(id: SessionId): { name: string } | undefined }, principal: Principal): string {
-  const [kind, id = ""] = principal.split(/:(.*)/s);
-  return kind === "session" ? (sessions.get(id as SessionId)?.name ?? principal) : principal;
+  const id = sessionOf(principal);
+  return (id && sessions.get(id)?.name) ?? principal;
 }

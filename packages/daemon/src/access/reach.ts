@@ -17,7 +17,7 @@ export function resolveWithin(queries: SessionQueries, root: SessionId, ref: str
       : new HoldfastError("forbidden", `${JSON.stringify(ref)} is neither this session, a child, its parent nor a peer in a group`, {
           hint: `it can send messages to: ${own.map(({ name }) => name).join(", ")}`,
         });
-  if (queries.byName(name) ?? queries.get(ref as SessionId)) throw outside;
+  if (queries.named(ref)) throw outside;
   const byPrefix = ref === "" ? [] : own.filter((record) => record.id.startsWith(ref));
   if (byPrefix.length === 1 && byPrefix[0]) return byPrefix[0];
   const code = byPrefix.length > 1 ? "session_ambiguous" : "session_not_found";

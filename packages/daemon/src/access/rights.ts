@@ -1,4 +1,4 @@
-import { grants, hasEnded, type Principal, type Scope, type SessionId } from "@holdfast/contract";
+import { grants, hasEnded, type Principal, type Scope, type SessionId, sessionOf } from "@holdfast/contract";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import { scopeOf } from "./principal.ts";
 
@@ -17,7 +17,7 @@ export class Rights {
 
   /** The acting session, if there is one: it sees only itself and its descendants. */
   within(principal: Principal): SessionId | undefined {
-    return principal.startsWith("session:") ? (principal.slice("session:".length) as SessionId) : undefined;
+    return sessionOf(principal);
   }
 
   maySee(principal: Principal, session: SessionId): boolean {

@@ -3,7 +3,7 @@
  * guessed and a slow hash would add nothing. A presented token is compared in constant time with the one hash that its first part names.
  */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import type { SessionId } from "@holdfast/contract";
+import { type SessionId, sessionId } from "@holdfast/contract";
 
 export type Holder = { token: string } | { session: SessionId; run: number };
 
@@ -20,7 +20,7 @@ export function hashOf(text: string): string {
 export function holderOf(text: string): Holder | undefined {
   const match = /^(?:hft_([a-z][a-z2-7]{9})|hfs_([a-z][a-z2-7]{9})-(\d{1,9}))_[A-Za-z0-9_-]{43}$/.exec(text);
   if (!match) return undefined;
-  return match[1] !== undefined ? { token: match[1] } : { session: match[2] as SessionId, run: Number(match[3]) };
+  return match[1] !== undefined ? { token: match[1] } : { session: sessionId(match[2] ?? ""), run: Number(match[3]) };
 }
 
 export function isTextOf(hash: string, text: string): boolean {

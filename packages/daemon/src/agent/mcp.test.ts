@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempDisposableSync, readFileSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { MCP_FILE } from "@holdfast/contract/agent-order";
+import { MCP_FILE } from "@holdfast/contract/agent/order";
 import { parse } from "smol-toml";
 import { expect, test } from "vitest";
 import { giveServers, hasOwnServer, type McpServer, ownServer, readServers, serversInConversation, serversOf } from "./mcp.ts";

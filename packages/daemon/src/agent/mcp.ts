@@ -11,7 +11,7 @@
  */
 import { join } from "node:path";
 import { checkName, type KnownKeys, type Setting } from "@holdfast/contract";
-import { MCP_FILE } from "@holdfast/contract/agent-order";
+import { MCP_FILE } from "@holdfast/contract/agent/order";
 import { WrongSetting, writeFileAtomic } from "@holdfast/platform";
 import { takesServer } from "./own-agent.ts";
 import type { Profile } from "./profile.ts";

@@ -1,5 +1,5 @@
 /** The means by which an agent can use Holdfast. */
-import { isNamed, serverPrefix } from "@holdfast/contract/tool-names";
+import { isNamed, serverPrefix } from "@holdfast/contract/agent/tool-names";
 import { hasOwnServer, OWN_SERVER } from "./mcp.ts";
 import type { Profile } from "./profile.ts";
 import { enforcesTools, permits, type ToolRule } from "./tool-limits.ts";

@@ -20,8 +20,8 @@ import {
   PROMPT_WAYS,
   SERVERS_WORD,
   USUAL_CONTEXT,
-} from "@holdfast/contract/agent-order";
-import { meansServer } from "@holdfast/contract/tool-names";
+} from "@holdfast/contract/agent/order";
+import { meansServer } from "@holdfast/contract/agent/tool-names";
 import { writeFileAtomic } from "@holdfast/platform";
 import type { Command } from "./profile.ts";
 import type { TableReader } from "./table-reader.ts";

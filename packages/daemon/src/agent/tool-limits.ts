@@ -3,7 +3,7 @@
  * names with its role.
  */
 import { HoldfastError, type RoleTools } from "@holdfast/contract";
-import { isNamed } from "@holdfast/contract/tool-names";
+import { isNamed } from "@holdfast/contract/agent/tool-names";
 import type { Profile } from "./profile.ts";
 import { isNewer } from "./recorded.ts";
 import { packagedVersion } from "./version.ts";

@@ -35,14 +35,14 @@ export class Connections {
   }
 
   #leastDeserving(): Socket | undefined {
-    const counts = new Map<Principal, number>();
+    const counts = new Map<Principal | undefined, number>();
     for (const socket of this.open) {
       const actor = principals.get(socket);
       if (actor === undefined) return socket;
       counts.set(actor, (counts.get(actor) ?? 0) + 1);
     }
     const most = Math.max(...counts.values());
-    for (const socket of this.open) if (counts.get(principals.get(socket) as Principal) === most) return socket;
+    for (const socket of this.open) if (counts.get(principals.get(socket)) === most) return socket;
     return undefined;
   }
 }

@@ -1,9 +1,8 @@
-import type { Principal, SessionId, Sums } from "@holdfast/contract";
+import { type Principal, type SessionId, type Sums, sessionOf } from "@holdfast/contract";
 import { statsOf } from "../group/group-stats.ts";
 import type { Groups } from "../group/groups.ts";
 import type { GroupReach } from "../group/reach.ts";
 import type { SharedValues } from "../group/shared-values.ts";
-import { sessionOf } from "../message/people.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
 import type { Handlers } from "./bind.ts";
 import type { Gate } from "./gate.ts";

@@ -1,4 +1,4 @@
-import { type EndpointName, formatCursor, HoldfastError, type SessionId, type SpawnBody, type SpawnRequest } from "@holdfast/contract";
+import { type EndpointName, formatCursor, HoldfastError, SessionId, type SpawnBody, type SpawnRequest } from "@holdfast/contract";
 import { auditEntries } from "../access/audit.ts";
 import type { Tokens } from "../access/tokens.ts";
 import type { Doctor } from "../doctor/doctor.ts";
@@ -102,8 +102,8 @@ export function handlers(rooms: {
   };
   /** A removed session has no record, but its events can still be requested by its id. */
   const sessionId = (ref: string): SessionId => {
-    const known = journal.readAfter(0, 1, { session: ref as SessionId }).length > 0;
-    return known ? (ref as SessionId) : queries.resolve(ref).id;
+    const { data: id } = SessionId.safeParse(ref);
+    return id && journal.readAfter(0, 1, { session: id }).length > 0 ? id : queries.resolve(ref).id;
   };
 
   const followed = (query: Parameters<typeof filterOf>[0] & { after?: string | undefined }, caller: Caller, name: EndpointName) =>

@@ -14,7 +14,7 @@ interface Tables {
 export function findWorkspace({ workspaces, sessions }: Tables, ref: string, reach?: SessionId): WorkspaceRecord {
   const known = (ref.startsWith("/") ? workspaces.containing(ref) : undefined) ?? workspaces.byName(ref);
   if (known) return known;
-  const session = sessions.byName(ref) ?? sessions.get(ref as SessionId);
+  const session = sessions.named(ref);
   const isKnown = (record: WorkspaceRecord) => reach === undefined || reachesWorkspace({ sessions }, reach, record);
   try {
     return workspaces.resolve(session?.workspace?.id ?? ref, { all: true, known: isKnown });

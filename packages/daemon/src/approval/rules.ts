@@ -9,7 +9,7 @@
 import { readlinkSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, normalize, relative, resolve } from "node:path";
-import { type KnownKeys, PATHS, type Principal, tellingOf } from "@holdfast/contract";
+import { type KnownKeys, PATHS, type Principal, rulePrincipal, tellingOf } from "@holdfast/contract";
 import { WrongSetting } from "@holdfast/platform";
 import type { ApprovalRecord } from "../projection/approvals.ts";
 
@@ -82,7 +82,7 @@ export function decide(
   if (subjects.some((text) => text.length > LONGEST)) return undefined;
   const rule = rules.find((rule) => fits(rule, asked, subjects));
   if (!rule || rule.decision === "ask") return undefined;
-  return { decision: rule.decision, rule: `rule:${rule.name}` as Principal, reason: rule.reason ?? null };
+  return { decision: rule.decision, rule: rulePrincipal(rule.name), reason: rule.reason ?? null };
 }
 
 function fits({ agent, tool, directory, pattern, decision, compound }: Rule, asked: Asking, subjects: readonly string[]): boolean {

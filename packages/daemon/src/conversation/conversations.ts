@@ -15,6 +15,7 @@ import {
   isRunning,
   LONGEST_REPLY,
   type SessionId,
+  sessionOf,
   TRANSCRIPT_VERSION,
   type UnnumberedEntry,
   type UsageRecord,
@@ -380,7 +381,7 @@ export class Conversations implements RunObserver, RunningTurns, Disposable {
 
   /** True for a message from a session that is not an ancestor of the recipient. */
   #isPeers({ from, session }: SessionMessage): boolean {
-    const sender = /^session:(.+)$/.exec(from)?.[1] as SessionId | undefined;
+    const sender = sessionOf(from);
     return sender !== undefined && !this.#queries.descendants(sender).includes(session);
   }
 

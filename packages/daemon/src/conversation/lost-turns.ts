@@ -2,7 +2,7 @@
  * Recovers turns that a damaged transcript has lost from the journal: the prompt, the answer and how each ended, but not tools and thoughts. They are
  * put back in their place among the entries that can still be read.
  */
-import { type AnyEvent, type Entry, type Principal, parseEntry, TRANSCRIPT_VERSION, TURN_ENDS } from "@holdfast/contract";
+import { type AnyEvent, type Entry, Principal, parseEntry, TRANSCRIPT_VERSION, TURN_ENDS } from "@holdfast/contract";
 
 export const TURN_EVENTS = ["turn.started", "turn.ended", "message.queued", "message.replied"] as const;
 
@@ -27,7 +27,7 @@ export function knownTurns(events: readonly AnyEvent[], run: number): KnownTurn[
     if (type === "message.replied" && id !== undefined) replies.set(id, String(data.reply));
     if (data.run !== run || typeof turn !== "string") continue;
     if (type === "turn.started") {
-      const from = (data.from ?? actor) as Principal;
+      const from = Principal.safeParse(data.from).data ?? actor;
       turns.set(turn, { id: turn, at, endedAt: at, from, text: String(data.text), reply: "", reason: "completed", isOver: false });
     }
     const open = turns.get(turn);

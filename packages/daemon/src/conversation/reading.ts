@@ -2,7 +2,7 @@
  * Derives journal events from the entries of one run's transcript. Pure except for the state of the running turn, which it learns from the same
  * entries: a daemon that starts in the middle reads from the first entry on, and records only what follows the last known one.
  */
-import type { Claim, Entry, EventData, Principal, TurnEnd, UnnumberedEntry } from "@holdfast/contract";
+import type { Claim, Entry, EventData, TurnEnd, UnnumberedEntry } from "@holdfast/contract";
 
 export type SoFar = Extract<Entry, { type: "usage_so_far" }>;
 
@@ -134,7 +134,7 @@ export class Reading {
     }
     this.#turn = { id: message, messages: [message], text: "", error: null };
     return [
-      { type: "turn.started", data: { ...place, from: from as Principal, text: shortened(text, PROMPT_CHARS) } },
+      { type: "turn.started", data: { ...place, from, text: shortened(text, PROMPT_CHARS) } },
       { type: "said", message },
       { type: "claim", claim: { turn: "working", attention: null }, what: "a turn began", at },
     ];

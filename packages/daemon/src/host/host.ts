@@ -13,7 +13,7 @@
  *   dying), moves to another run or changes its part. Callers must poll keepers that cannot notify.
  * - `onLost` is called when a keeper disappeared without reporting how its runs ended.
  */
-import { type ConversationOrder, HoldfastError, type HostName, type Screen, type SessionId } from "@holdfast/contract";
+import { type ConversationOrder, HoldfastError, type HostName, type Screen, type SessionId, sessionId } from "@holdfast/contract";
 import type { Key } from "./keys.ts";
 
 export interface RunId {
@@ -148,6 +148,6 @@ export function scopeUnit(run: RunId): string {
 }
 
 export function parseRunMarker(marker: string): RunId | undefined {
-  const match = /^([a-z][a-z2-7]{9})-(\d+)$/.exec(marker);
-  return match ? { session: match[1] as SessionId, run: Number(match[2]) } : undefined;
+  const [, id, run] = /^([a-z][a-z2-7]{9})-(\d+)$/.exec(marker) ?? [];
+  return id === undefined ? undefined : { session: sessionId(id), run: Number(run) };
 }

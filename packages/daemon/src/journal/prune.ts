@@ -7,7 +7,7 @@
  * because it would miss deleted events. The file does not shrink; its free pages are reused.
  */
 import type { DatabaseSync } from "node:sqlite";
-import type { EventData, Principal, SessionId } from "@holdfast/contract";
+import { type EventData, type Principal, type SessionId, sessionId } from "@holdfast/contract";
 import type { Draft, Journal } from "./journal.ts";
 
 /** Limits per transaction: a few milliseconds in which nothing else can be appended. */
@@ -91,7 +91,7 @@ function removedSessions(db: DatabaseSync, { before }: PruneOptions): SessionId[
   return db
     .prepare(sql)
     .all(before)
-    .map(({ session }) => session as SessionId);
+    .map(({ session }) => sessionId(String(session)));
 }
 
 /** Returns one session at a time, because a snapshot with many runs is large. */
@@ -102,7 +102,7 @@ function crowdedSessions(
   const many = "SELECT session FROM events WHERE session IS NOT NULL GROUP BY session HAVING count(*) > ?";
   const old = db.prepare(`SELECT count(*) AS n FROM events WHERE session = ? AND at < ? AND ${NOT_KEPT}`);
   for (const { session } of db.prepare(many).all(mostOldEvents)) {
-    if (Number(old.get(String(session), before, kept)?.n) > mostOldEvents) return [session as SessionId];
+    if (Number(old.get(String(session), before, kept)?.n) > mostOldEvents) return [sessionId(String(session))];
   }
   return [];
 }

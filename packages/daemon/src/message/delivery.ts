@@ -9,7 +9,7 @@
  * without any.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type EventData, type HostName, hasEnded, isRunning, type Screen, type SessionId } from "@holdfast/contract";
+import { type EventData, type HostName, hasEnded, isRunning, type Screen, type SessionId, sessionId, sessionOf } from "@holdfast/contract";
 import { describe, type Home, log } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { readComposer } from "../agent/composer.ts";
@@ -31,7 +31,6 @@ import { AnnouncedTurns, GOES_ON_MS } from "./announced-turns.ts";
 import { ChannelFile } from "./channel-file.ts";
 import { type Action, type Attempt, decide, limitIsOver, type Situation } from "./decide.ts";
 import type { Expiry } from "./expiry.ts";
-import { sessionOf } from "./people.ts";
 import {
   evidenceOf,
   failure,
@@ -86,7 +85,7 @@ export class Delivery implements Disposable {
   readonly #turns = new AnnouncedTurns();
   /** Sessions being handled; true: handle once more. */
   readonly #busy = new Map<SessionId, boolean>();
-  readonly #timer = new Looks((session) => this.#see(session as SessionId));
+  readonly #timer = new Looks((session) => this.#see(sessionId(session)));
   readonly #end = new AbortController();
 
   constructor(options: {

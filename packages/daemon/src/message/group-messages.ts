@@ -2,7 +2,15 @@
  * Messages to groups. The group message and the copies for its members are one transaction. From there on each copy is handled like any message to
  * that session: it waits in the mailbox of a working agent, is handed to an idle one, or waits until it is read.
  */
-import { type GroupMessage, HoldfastError, type Message, newSessionId, type Principal, type SessionId } from "@holdfast/contract";
+import {
+  type GroupMessage,
+  HoldfastError,
+  type Message,
+  newSessionId,
+  type Principal,
+  type SessionId,
+  sessionOf,
+} from "@holdfast/contract";
 import type { Draft, Journal } from "../journal/journal.ts";
 import type { GroupMessageQueries, GroupMessageRecord } from "../projection/group-messages.ts";
 import type { GroupQueries } from "../projection/group-queries.ts";
@@ -11,7 +19,6 @@ import type { SessionQueries } from "../projection/session-queries.ts";
 import { derivedId } from "./derived-id.ts";
 import type { Expiry } from "./expiry.ts";
 import { checkText, expiryIn, type Messages, type Saying } from "./messages.ts";
-import { sessionOf } from "./people.ts";
 
 export class GroupMessages {
   readonly #journal: Journal;

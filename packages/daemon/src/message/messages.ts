@@ -20,6 +20,7 @@ import {
   type Session,
   type SessionId,
   type SessionStatus,
+  sessionOf,
 } from "@holdfast/contract";
 import { bootStamp } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
@@ -32,7 +33,7 @@ import { beginsCommand } from "../workspace/context/context.ts";
 import { Arrivals } from "./arrivals.ts";
 import type { Delivery } from "./delivery.ts";
 import type { Expiry } from "./expiry.ts";
-import { type People, sessionOf } from "./people.ts";
+import type { People } from "./people.ts";
 import { asTyped } from "./same-words.ts";
 
 export type Reached = "injected" | "turn_started" | "replied";

@@ -1,5 +1,5 @@
 /** Persons who can get a message: those who have access and can read it. */
-import { HoldfastError, type Principal, type Scope, type SessionId } from "@holdfast/contract";
+import { HoldfastError, Principal, type Scope, type SessionId, sessionOf } from "@holdfast/contract";
 import { osUser } from "../access/principal.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
 
@@ -14,8 +14,8 @@ export class People {
 
   /** `user:NAME`, `token:NAME`, or `owner`: the owner of the session `asking`, else of this home. */
   find(person: string, asking: SessionId | undefined): Principal {
-    const principal = person === "owner" ? this.#ownerOf(asking) : (person as Principal);
-    if (isPerson(principal) && this.#scopeOf(principal) !== undefined) return principal;
+    const principal = person === "owner" ? this.#ownerOf(asking) : Principal.safeParse(person).data;
+    if (principal && isPerson(principal) && this.#scopeOf(principal) !== undefined) return principal;
     throw new HoldfastError("principal_unknown", `${JSON.stringify(person)} cannot read messages here`, {
       hint: `use owner, user:NAME (${osUser()} needs no token) or token:NAME (holdfast token ls lists them)`,
     });
@@ -27,8 +27,8 @@ export class People {
     for (let id = session; id !== undefined && !seen.has(id); ) {
       seen.add(id);
       const owner = this.#sessions.get(id)?.owner ?? osUser();
-      const parent = sessionOf(owner as Principal);
-      if (parent === undefined) return this.#scopeOf(owner as Principal) === undefined ? osUser() : (owner as Principal);
+      const parent = sessionOf(owner);
+      if (parent === undefined) return this.#scopeOf(owner) === undefined ? osUser() : owner;
       id = parent;
     }
     return osUser();
@@ -37,9 +37,4 @@ export class People {
 
 function isPerson(principal: string): boolean {
   return /^(user|token):\S+$/.test(principal);
-}
-
-/** The session behind a principal, if it is one. */
-export function sessionOf(principal: Principal): SessionId | undefined {
-  return /^session:(.+)$/.exec(principal)?.[1] as SessionId | undefined;
 }

@@ -3,13 +3,12 @@
  * from the child, written in the transaction of the event that it reports, so that none is lost or repeated; its id is derived from that event, in
  * case the event is written again.
  */
-import { type HoldfastEvent, hasEnded, reachedText } from "@holdfast/contract";
+import { type HoldfastEvent, hasEnded, reachedText, sessionOf } from "@holdfast/contract";
 import { sessionPrincipal } from "../access/principal.ts";
 import type { Consequence, Draft, Journal } from "../journal/journal.ts";
 import type { MessageQueries } from "../projection/messages.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import { derivedId } from "./derived-id.ts";
-import { sessionOf } from "./people.ts";
 
 interface Rooms {
   journal: Journal;

@@ -1,5 +1,5 @@
 /** Messages for a person whose token is revoked are not for a later token of that name: they fail in the transaction of the revocation. */
-import type { Principal } from "@holdfast/contract";
+import { tokenPrincipal } from "@holdfast/contract";
 import type { Consequence } from "../journal/journal.ts";
 import type { MessageQueries } from "../projection/messages.ts";
 import { failure } from "./receipts.ts";
@@ -11,8 +11,6 @@ export function revokedMail(messages: MessageQueries): Consequence {
     if (type !== "token.revoked") return [];
     const why = `the token ${data.name} was revoked before it was read`;
     const hint = "send it to another person: holdfast send --to owner";
-    return messages
-      .unread({ person: `token:${data.name}` as Principal }, ALL)
-      .map((message) => failure(message, { why, hint, known: true }));
+    return messages.unread({ person: tokenPrincipal(data.name) }, ALL).map((message) => failure(message, { why, hint, known: true }));
   };
 }

@@ -1,6 +1,14 @@
 /** Approvals, derived from `approval.*` events. A resolved approval keeps its row as long as its session has one. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { type Approval, type ApprovalStatus, type Decision, type EventData, HoldfastError, type SessionId } from "@holdfast/contract";
+import {
+  type Approval,
+  type ApprovalStatus,
+  type Decision,
+  type EventData,
+  HoldfastError,
+  type SessionId,
+  sessionId,
+} from "@holdfast/contract";
 import { watched } from "../journal/database.ts";
 import type { Projection } from "../journal/journal.ts";
 import { insertRow } from "./sessions.ts";
@@ -129,7 +137,7 @@ function toApproval(row: Record<string, unknown>): ApprovalRecord {
   const asked = JSON.parse(String(row.asked)) as EventData<"approval.requested">;
   return {
     ...asked,
-    session: row.session as SessionId,
+    session: sessionId(row.session as string),
     name: row.name as string,
     agent: row.agent as string,
     status: row.status as ApprovalStatus,

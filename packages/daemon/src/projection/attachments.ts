@@ -1,6 +1,15 @@
 /** Attachments, derived from `session.attached` and `session.detached`, and their queries. They are removed with their session. */
 import type { DatabaseSync } from "node:sqlite";
-import type { Attachment, AttachmentRole, EventData, HoldfastEvent, Principal, SessionId } from "@holdfast/contract";
+import {
+  type Attachment,
+  type AttachmentRole,
+  type EventData,
+  type HoldfastEvent,
+  type Principal,
+  principalOf,
+  type SessionId,
+  sessionId,
+} from "@holdfast/contract";
 import { watched } from "../journal/database.ts";
 import type { Projection } from "../journal/journal.ts";
 import { insertRow } from "./sessions.ts";
@@ -83,16 +92,17 @@ export class AttachmentQueries {
     const sql = `SELECT actor FROM events WHERE session = ?1 AND type = 'session.control_requested' AND seq > coalesce(
         (SELECT max(seq) FROM events WHERE session = ?1 AND type = 'session.control_changed' AND data ->> 'how' IN ('given', 'taken')), 0)
       ORDER BY seq DESC LIMIT 1`;
-    return watched(this.#db, () => this.#db.prepare(sql).get(session)?.actor) as Principal | undefined;
+    const row = watched(this.#db, () => this.#db.prepare(sql).get(session));
+    return row && principalOf(String(row.actor));
   }
 }
 
 function toRecord(row: Record<string, unknown>): AttachmentRecord {
   return {
     id: row.id as string,
-    session: row.session as SessionId,
+    session: sessionId(row.session as string),
     run: row.run as number,
-    principal: row.principal as Principal,
+    principal: principalOf(row.principal as string),
     role: row.role as AttachmentRole,
     since: row.since as string,
     terminal: row.terminal as string | null,

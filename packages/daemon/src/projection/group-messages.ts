@@ -3,7 +3,7 @@
  * regardless of age; the others stay until the journal is pruned.
  */
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
-import type { HoldfastEvent, Message, Principal } from "@holdfast/contract";
+import { type HoldfastEvent, type Message, type Principal, principalOf } from "@holdfast/contract";
 import { watched } from "../journal/database.ts";
 import type { Projection } from "../journal/journal.ts";
 
@@ -69,7 +69,7 @@ export class GroupMessageQueries {
       id: row.id as string,
       group: row.path as string,
       role: row.role as GroupMessageRecord["role"],
-      from: row.sender as Principal,
+      from: principalOf(row.sender as string),
       text: row.text as string,
       thread: row.thread as string,
       replyTo: row.reply_to as string | null,

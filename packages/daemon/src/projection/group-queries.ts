@@ -8,8 +8,10 @@ import {
   type MessageState,
   type Principal,
   parentOf,
+  principalOf,
   type SessionId,
   type SessionStatus,
+  sessionId,
   treeOf,
 } from "@holdfast/contract";
 import { editDistance } from "@holdfast/platform";
@@ -93,14 +95,14 @@ export class GroupQueries {
     return this.#all(sql, JSON.stringify(all)).map((row) => ({
       group: String(row.path),
       goal: String(row.goal),
-      by: row.goal_by as Principal | null,
+      by: row.goal_by == null ? null : principalOf(String(row.goal_by)),
     }));
   }
 
   /** Returns the author of the group's goal; null without a goal. */
   goalBy(path: string): Principal | null {
     const [row] = this.#all("SELECT goal_by FROM groups WHERE path = ?", path);
-    return (row?.goal_by as Principal | null | undefined) ?? null;
+    return row?.goal_by == null ? null : principalOf(String(row.goal_by));
   }
 
   /** Returns the groups inside it, at any depth. */
@@ -113,7 +115,7 @@ export class GroupQueries {
     const sql = `SELECT m.*, s.name, s.agent, s.status, ${ALIVE} AS alive FROM group_members m JOIN sessions s ON s.id = m.session
                  WHERE m.path = ? ORDER BY m.joined_seq`;
     return this.#all(sql, path).map((row) => ({
-      session: row.session as SessionId,
+      session: sessionId(row.session as string),
       name: String(row.name),
       agent: String(row.agent),
       status: row.status as SessionStatus,
@@ -146,7 +148,7 @@ export class GroupQueries {
   /** Returns the last appointed coordinator if it is still a member. It may have ended since. */
   lastCoordinator(path: string): SessionId | null {
     const [row] = this.#all("SELECT session FROM group_members WHERE path = ? AND coordinator = 1", path);
-    return (row?.session as SessionId | undefined) ?? null;
+    return row ? sessionId(String(row.session)) : null;
   }
 
   /** Returns the members of these groups and the groups above and below, each with its groups. */
@@ -246,7 +248,7 @@ export class GroupQueries {
       keys: this.keyCount(path),
       revision: this.revision(path),
       createdAt: String(row.created_at),
-      createdBy: row.created_by as Principal,
+      createdBy: principalOf(row.created_by as string),
     };
   }
 
@@ -265,7 +267,7 @@ function toValue(row: Record<string, unknown>): ValueRecord {
     key: String(row.key),
     value: row.value as string | null,
     revision: Number(row.revision),
-    author: row.author as Principal,
+    author: principalOf(row.author as string),
     at: String(row.at),
   };
 }

@@ -3,7 +3,15 @@
  * messages, when the journal is pruned.
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import type { HoldfastEvent, Message, MessageState, Principal, SessionId } from "@holdfast/contract";
+import {
+  type HoldfastEvent,
+  type Message,
+  type MessageState,
+  type Principal,
+  principalOf,
+  type SessionId,
+  sessionId,
+} from "@holdfast/contract";
 import { watched } from "../journal/database.ts";
 import type { Projection } from "../journal/journal.ts";
 import { LIVE, type SessionRecord } from "./session-queries.ts";
@@ -256,7 +264,7 @@ export class MessageQueries {
   /** Returns sessions with open messages. */
   waiting(): SessionId[] {
     const sql = "SELECT DISTINCT session FROM messages WHERE open = 1 AND session IS NOT NULL";
-    return watched(this.#db, () => this.#db.prepare(sql).all()).map(({ session }) => session as SessionId);
+    return watched(this.#db, () => this.#db.prepare(sql).all()).map(({ session }) => sessionId(String(session)));
   }
 
   /** Returns the newest `limit`, oldest first. */
@@ -300,9 +308,9 @@ export class MessageQueries {
 function toRecord(row: Record<string, unknown>): MessageRecord {
   return {
     id: row.id as string,
-    session: row.session as SessionId | null,
-    principal: row.principal as Principal | null,
-    from: row.sender as Principal,
+    session: row.session === null ? null : sessionId(row.session as string),
+    principal: row.principal === null ? null : principalOf(row.principal as string),
+    from: principalOf(row.sender as string),
     group: row.group_path as string | null,
     role: row.role as Message["role"],
     sent: row.sent as string | null,

@@ -3,7 +3,7 @@
  * group and its values are removed with the group.
  */
 import type { DatabaseSync } from "node:sqlite";
-import type { Declaration, SessionId, Undeclared } from "@holdfast/contract";
+import { type Declaration, sessionId, type Undeclared } from "@holdfast/contract";
 import { watched } from "../journal/database.ts";
 import type { Projection } from "../journal/journal.ts";
 
@@ -53,6 +53,6 @@ function toDeclaration(row: Record<string, unknown>): Declaration {
     name: String(row.name),
     said: JSON.parse(String(row.said)) as Record<string, string>,
     at: String(row.at),
-    session: what === "session" ? { id: row.ref as SessionId, name: String(row.now) } : null,
+    session: what === "session" ? { id: sessionId(row.ref as string), name: String(row.now) } : null,
   };
 }

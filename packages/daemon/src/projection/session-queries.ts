@@ -2,7 +2,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import {
   type Attachment,
-  type Budget,
   type BudgetLimit,
   type BudgetState,
   type EndCause,
@@ -12,37 +11,28 @@ import {
   type GivenUp,
   type Handover,
   HoldfastError,
-  type HostName,
   hasEnded,
+  type Principal,
   type Progress,
-  type RestartPolicy,
+  principalOf,
   type Session,
   type SessionId,
-  type SessionKind,
   type SessionStatus,
+  sessionId,
   type WorkspaceId,
+  workspaceId,
 } from "@holdfast/contract";
 import { editDistance } from "@holdfast/platform";
 import { watched } from "../journal/database.ts";
+import { attributesIn, type SessionAttributes } from "./session-columns.ts";
 
-export interface SessionRecord {
+export interface SessionRecord extends SessionAttributes {
   id: SessionId;
-  name: string;
-  kind: SessionKind;
-  agent: string;
-  role: string | null;
-  objective: string | null;
   firstPrompt: string | null;
   status: SessionStatus;
-  host: HostName;
-  cwd: string;
   workspace: Session["workspace"];
-  command: string[];
-  owner: string;
+  owner: Principal;
   handover: Handover | null;
-  parent: SessionId | null;
-  /** True if its answers and its end are reported to its parent. */
-  report: boolean;
   /** Paths of its groups, longest-standing first. */
   groups: string[];
   createdAt: string;
@@ -56,19 +46,13 @@ export interface SessionRecord {
   exit: Exit | null;
   stopRequested: boolean;
   lastActivityAt: string | null;
-  restart: RestartPolicy;
   restartAt: string | null;
   restartGivenUp: GivenUp | null;
   cause: EndCause | null;
-  memoryLimit: number | null;
   limitExceeded: string | null;
-  /** The limits over all its runs. */
-  budget: Budget | null;
   /** Limits with a warning that they are near. */
   budgetWarned: BudgetLimit[];
   budgetExceeded: BudgetState["exceeded"];
-  /** Limit of each run's recording: 0 keeps everything, null is the configured limit. */
-  recordingLimit: number | null;
   /** Start offset of the current run's recording, as last reported. */
   cutOffset: number;
   /** Offset up to which the journal has the current run's transcript. */
@@ -240,12 +224,17 @@ export class SessionQueries {
     return this.#one("WHERE s.name = ?", name);
   }
 
+  /** Returns the session with that exact name, else the one with that exact id. */
+  named(ref: string): SessionRecord | undefined {
+    return this.byName(ref.normalize("NFC")) ?? this.#one("WHERE s.id = ?", ref);
+  }
+
   /** Returns a session and all its descendants. UNION, not UNION ALL: a cycle of parents would never end. */
   descendants(root: SessionId): SessionId[] {
     this.#tree ??= this.#db.prepare(
       "WITH RECURSIVE tree (id) AS (SELECT ? UNION SELECT s.id FROM sessions s JOIN tree ON s.parent = tree.id) SELECT id FROM tree",
     );
-    return this.#tree.all(root).map((row) => row.id as SessionId);
+    return this.#tree.all(root).map((row) => sessionId(String(row.id)));
   }
 
   /** Returns the parent, its parent, and so on; nearest first. */
@@ -283,7 +272,7 @@ export class SessionQueries {
 
   /** Resolves an exact name, else an exact id, else a unique id prefix. */
   resolve(ref: string): SessionRecord {
-    const exact = this.byName(ref.normalize("NFC")) ?? this.get(ref as SessionId);
+    const exact = this.named(ref);
     if (exact) return exact;
     const byPrefix = /^[a-z2-7]{1,9}$/.test(ref) ? this.#read("WHERE s.id >= ? AND s.id < ?", ref, `${ref}~`) : [];
     if (byPrefix.length === 1 && byPrefix[0]) return byPrefix[0];
@@ -339,25 +328,16 @@ export class SessionQueries {
 
 function toRecord(row: Record<string, unknown>): SessionRecord {
   return {
-    id: row.id as SessionId,
-    name: row.name as string,
-    kind: row.kind as SessionKind,
-    agent: row.agent as string,
-    role: row.role as string | null,
-    objective: row.objective as string | null,
+    ...attributesIn(row),
+    id: sessionId(row.id as string),
     firstPrompt: row.first_prompt as string | null,
     status: row.status as SessionStatus,
-    host: row.host as HostName,
-    cwd: row.cwd as string,
     workspace:
       row.workspace_name == null
         ? null
-        : { id: row.workspace as WorkspaceId, name: row.workspace_name as string, branch: row.workspace_branch as string | null },
-    command: JSON.parse(row.command as string) as string[],
-    owner: row.owner as string,
+        : { id: workspaceId(row.workspace as string), name: row.workspace_name as string, branch: row.workspace_branch as string | null },
+    owner: principalOf(row.owner as string),
     handover: row.handover === null ? null : (JSON.parse(row.handover as string) as Handover),
-    parent: row.parent as SessionId | null,
-    report: row.report === 1,
     groups: JSON.parse(row.groups as string) as string[],
     createdAt: row.created_at as string,
     run: row.run as number,
@@ -369,16 +349,12 @@ function toRecord(row: Record<string, unknown>): SessionRecord {
     exit: exitOf(row),
     stopRequested: row.stop_requested === 1,
     lastActivityAt: row.last_activity_at as string | null,
-    restart: row.restart as RestartPolicy,
     restartAt: row.restart_at as string | null,
     restartGivenUp: row.restart_given_up as GivenUp | null,
     cause: row.cause as EndCause | null,
-    memoryLimit: row.memory_limit as number | null,
     limitExceeded: row.limit_exceeded as string | null,
-    budget: row.budget === null ? null : (JSON.parse(row.budget as string) as Budget),
     budgetWarned: JSON.parse(row.budget_warned as string) as BudgetLimit[],
     budgetExceeded: row.budget_exceeded === null ? null : (JSON.parse(row.budget_exceeded as string) as BudgetState["exceeded"]),
-    recordingLimit: row.recording_limit as number | null,
     cutOffset: row.cut_offset as number,
     transcriptOffset: (row.transcript_offset as number | null) ?? 0,
     durationMs: row.duration_ms as number | null,

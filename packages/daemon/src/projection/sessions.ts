@@ -5,12 +5,14 @@ import {
   type BudgetLimit,
   type EventData,
   type HoldfastEvent,
+  type RecordedSpec,
   reachedText,
   type Session,
   type SessionId,
   type SessionStatus,
 } from "@holdfast/contract";
 import type { Projection } from "../journal/journal.ts";
+import { ATTRIBUTE_COLUMNS, columnValues } from "./session-columns.ts";
 import { statementsOf } from "./statements.ts";
 
 export const sessionsProjection: Projection = {
@@ -25,29 +27,7 @@ type Apply = { [T in HoldfastEvent["type"]]?: (s: Statements, event: Extract<Hol
 
 const APPLY: Apply = {
   "session.created"(s, { session, data, actor, at, seq }) {
-    s.create.run(
-      session,
-      data.name,
-      data.kind,
-      data.agent,
-      data.role,
-      data.objective,
-      data.host,
-      data.cwd,
-      JSON.stringify(data.command),
-      actor,
-      at,
-      seq,
-      data.restart ?? "never",
-      data.memoryLimitBytes ?? null,
-      data.recordingLimitBytes ?? null,
-      data.parent ?? null,
-      data.conversation ?? null,
-      data.workspace ?? null,
-      data.forkedFrom ? JSON.stringify(data.forkedFrom) : null,
-      data.budget ? JSON.stringify(data.budget) : null,
-    );
-    if (data.report) s.report.run(session);
+    create(s, session, { ...data, owner: actor, createdAt: at, seq });
     if (data.prompted === true) s.prompt.run(1, 1, session);
     else if (data.prompted === false) s.prompt.run(null, 0, session);
     s.newRun.run(session, 1);
@@ -55,29 +35,7 @@ const APPLY: Apply = {
     if (data.conversation) converse(s, { session, id: data.conversation, run: 1, since: at, turns: data.adopted ? null : 0 });
   },
   "session.rebuilt"(s, { session, data, seq }) {
-    s.create.run(
-      session,
-      data.name,
-      data.kind,
-      data.agent,
-      data.role,
-      data.objective,
-      data.host,
-      data.cwd,
-      JSON.stringify(data.command),
-      data.owner,
-      data.createdAt,
-      seq,
-      data.restart,
-      data.memoryLimitBytes,
-      data.recordingLimitBytes ?? null,
-      data.parent ?? null,
-      data.conversation ?? null,
-      data.workspace ?? null,
-      data.forkedFrom ? JSON.stringify(data.forkedFrom) : null,
-      data.budget ? JSON.stringify(data.budget) : null,
-    );
-    if (data.report) s.report.run(session);
+    create(s, session, { ...data, seq });
     for (const id of [...(data.conversations ?? []), data.conversation ?? ""].filter(Boolean)) {
       converse(s, { session, id, run: Math.max(1, data.runs.length), since: data.createdAt, turns: null });
     }
@@ -239,6 +197,15 @@ const APPLY: Apply = {
   },
 };
 
+type New = Pick<EventData<"session.rebuilt">, "conversation" | "workspace" | "forkedFrom" | "owner" | "createdAt"> &
+  RecordedSpec & { seq: number };
+
+function create(s: Statements, session: SessionId | null, made: New): void {
+  const { owner, createdAt, seq, conversation = null, workspace = null, forkedFrom } = made;
+  const from = forkedFrom ? JSON.stringify(forkedFrom) : null;
+  s.create.run(session, owner, createdAt, seq, conversation, workspace, from, ...columnValues(made));
+}
+
 /** The journal has the transcript up to this offset. */
 function readUpTo(s: Statements, { session, data }: { session: SessionId | null; data: { run: number; offset: number } }): void {
   s.readTranscript.run(data.offset, session, data.run);
@@ -335,9 +302,8 @@ const SAYS_NOTHING_YET = "first_prompt IS NULL AND objective IS NULL";
 const SQL = {
   replacedTranscript: "UPDATE runs SET transcript_offset = ? WHERE session = ? AND run = ?",
   readTranscript: "UPDATE runs SET transcript_offset = max(transcript_offset, ?) WHERE session = ? AND run = ?",
-  create: `INSERT INTO sessions (id, name, kind, agent, role, objective, host, cwd, command, owner, created_at, created_seq, status, run, restart, memory_limit, recording_limit, parent, conversation, workspace, forked_from, budget)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'starting', 1, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  report: "UPDATE sessions SET report = 1 WHERE id = ?",
+  create: `INSERT INTO sessions (status, run, id, owner, created_at, created_seq, conversation, workspace, forked_from, ${ATTRIBUTE_COLUMNS.join(", ")})
+           VALUES ('starting', 1, ?, ?, ?, ?, ?, ?, ?, ${ATTRIBUTE_COLUMNS.map(() => "?").join(", ")})`,
   notStarted: "UPDATE sessions SET status = 'created' WHERE id = ?",
   newRun: "INSERT INTO runs (session, run) VALUES (?, ?)",
   forgetRun: "DELETE FROM runs WHERE session = ? AND run = ?",

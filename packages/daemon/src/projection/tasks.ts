@@ -1,6 +1,6 @@
 /** Tasks, derived from `task.started` and `task.ended`. They are removed with their session; its own row has the number completed. */
 import type { DatabaseSync } from "node:sqlite";
-import type { SessionId, Task, TaskOutcome } from "@holdfast/contract";
+import { type SessionId, sessionId, type Task, type TaskOutcome } from "@holdfast/contract";
 import { watched } from "../journal/database.ts";
 import type { Projection } from "../journal/journal.ts";
 import { insertRow } from "./sessions.ts";
@@ -78,7 +78,7 @@ export class TaskQueries {
       .reverse()
       .map((row) => ({
         id: String(row.id),
-        session: row.session as SessionId,
+        session: sessionId(row.session as string),
         name: String(row.name),
         title: String(row.title),
         file: row.file as string | null,

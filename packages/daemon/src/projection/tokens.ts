@@ -1,6 +1,6 @@
 /** Named tokens, derived from `token.*` events. A revoked token keeps its row, for error messages to its users and for the audit. */
 import type { DatabaseSync } from "node:sqlite";
-import type { Principal, Scope, Token } from "@holdfast/contract";
+import { principalOf, type Scope, type Token } from "@holdfast/contract";
 import type { Projection } from "../journal/journal.ts";
 
 export const tokensProjection: Projection = {
@@ -58,7 +58,7 @@ function toToken(row: Record<string, unknown>): Token {
     name: row.name as string,
     scope: row.scope as Scope,
     createdAt: row.created_at as string,
-    createdBy: row.created_by as Principal,
+    createdBy: principalOf(row.created_by as string),
     expiresAt: row.expires_at as string | null,
     revokedAt: row.revoked_at as string | null,
   };

@@ -3,7 +3,16 @@
  * record what was kept.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { HoldfastError, type HoldfastEvent, type Principal, type TournamentId, type WorkspaceId } from "@holdfast/contract";
+import {
+  HoldfastError,
+  type HoldfastEvent,
+  type Principal,
+  principalOf,
+  type TournamentId,
+  tournamentId,
+  type WorkspaceId,
+  workspaceId,
+} from "@holdfast/contract";
 import { watched } from "../journal/database.ts";
 import type { Projection } from "../journal/journal.ts";
 import { insertRow } from "./sessions.ts";
@@ -92,7 +101,7 @@ export class TournamentQueries {
 
   /** `isKnown`: true for tournaments that the caller may see. */
   resolve(ref: string, isKnown: (record: TournamentRecord) => boolean = () => true): TournamentRecord {
-    const found = this.byName(ref) ?? this.get(ref as TournamentId);
+    const found = this.byName(ref) ?? this.#read("WHERE id = ?", ref)[0];
     if (found) return found;
     const names = this.list({ all: true })
       .filter(isKnown)
@@ -109,16 +118,16 @@ export class TournamentQueries {
   #read(where: string, ...values: string[]): TournamentRecord[] {
     const sql = `SELECT * FROM tournaments ${where} ORDER BY started_seq`;
     return watched(this.#db, () => this.#db.prepare(sql).all(...values)).map((row) => ({
-      id: row.id as TournamentId,
+      id: tournamentId(row.id as string),
       name: row.name as string,
       prompt: row.prompt as string | null,
       repo: row.repo as string | null,
       base: row.base as string | null,
       baseCommit: row.base_commit as string | null,
       agents: JSON.parse(row.agents as string) as string[],
-      owner: row.owner as Principal,
+      owner: principalOf(row.owner as string),
       startedAt: row.started_at as string,
-      kept: row.kept as WorkspaceId | null,
+      kept: row.kept === null ? null : workspaceId(row.kept as string),
       keptAt: row.kept_at as string | null,
     }));
   }

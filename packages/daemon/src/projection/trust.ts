@@ -1,6 +1,6 @@
 /** Trusted actions of projects, derived from `trust.*` events, which are never pruned. */
 import type { DatabaseSync } from "node:sqlite";
-import type { Principal, Trust } from "@holdfast/contract";
+import { principalOf, type Trust } from "@holdfast/contract";
 import { watched } from "../journal/database.ts";
 import type { Projection } from "../journal/journal.ts";
 
@@ -44,6 +44,6 @@ function toTrust(row: Record<string, unknown>): Trust {
     copy: JSON.parse(String(row.copy)) as string[],
     ...(row.agent === null ? {} : { agent: JSON.parse(String(row.agent)) as Trust["agent"] }),
     at: String(row.at),
-    by: row.actor as Principal,
+    by: principalOf(row.actor as string),
   };
 }

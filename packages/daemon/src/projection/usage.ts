@@ -3,12 +3,10 @@
  * their events are never pruned: money spent stays spent. A turn takes about 300 bytes, forever.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { EventData, Principal, SessionId, UsageRecord } from "@holdfast/contract";
+import { DAEMON, type EventData, type SessionId, sessionId, type UsageRecord } from "@holdfast/contract";
 import { watched } from "../journal/database.ts";
 import type { Draft, Projection } from "../journal/journal.ts";
 import { insertRow } from "./sessions.ts";
-
-const DAEMON = "daemon" as Principal;
 
 export const usageProjection: Projection = {
   tables: ["usage", "usage_places"],
@@ -167,7 +165,7 @@ export class UsageQueries {
 function toFact(row: Record<string, unknown>): UsageFact {
   return {
     seq: row.seq as number,
-    session: row.session as SessionId,
+    session: sessionId(row.session as string),
     name: row.name as string,
     agent: row.agent as string,
     run: row.run as UsageFact["run"],

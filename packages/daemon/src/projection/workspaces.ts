@@ -4,10 +4,12 @@ import {
   HoldfastError,
   type HoldfastEvent,
   type Principal,
+  principalOf,
   type Setup,
   type TournamentId,
   type WorkspaceId,
   type WorkspaceSpec,
+  workspaceId,
 } from "@holdfast/contract";
 import { watched } from "../journal/database.ts";
 import type { Projection } from "../journal/journal.ts";
@@ -180,7 +182,7 @@ export class WorkspaceQueries {
   }
 
   #found(ref: string, all: boolean): WorkspaceRecord | undefined {
-    const byId = this.get(ref as WorkspaceId);
+    const byId = this.#read("WHERE id = ?", ref)[0];
     if (byId && (all || byId.removedAt === null)) return byId;
     return all ? this.#read("WHERE name = ?", ref.normalize("NFC")).at(-1) : undefined;
   }
@@ -193,7 +195,7 @@ export class WorkspaceQueries {
 
 function toRecord(row: Record<string, unknown>): WorkspaceRecord {
   return {
-    id: row.id as WorkspaceId,
+    id: workspaceId(row.id as string),
     name: row.name as string,
     kind: row.kind as WorkspaceRecord["kind"],
     path: row.path as string,
@@ -206,7 +208,7 @@ function toRecord(row: Record<string, unknown>): WorkspaceRecord {
     ports: row.ports as number,
     notes: JSON.parse(row.notes as string) as string[],
     ...(row.tournament === null ? {} : { tournament: JSON.parse(row.tournament as string) as NonNullable<WorkspaceSpec["tournament"]> }),
-    owner: row.owner as Principal,
+    owner: principalOf(row.owner as string),
     createdAt: row.created_at as string,
     setup:
       row.setup_command === null

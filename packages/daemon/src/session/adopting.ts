@@ -9,6 +9,7 @@
 import { mkdirSync, readFileSync, readlinkSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import {
+  ABSENT,
   type Adoptable,
   type AdoptReply,
   type AdoptRequest,
@@ -18,6 +19,7 @@ import {
   newSessionId,
   type Principal,
   type Session,
+  type SessionSpec,
 } from "@holdfast/contract";
 import {
   allProcesses,
@@ -277,9 +279,8 @@ export class Adopting implements Disposable {
     }
     const program = isAgent ? commandOf(profile, { env, node: process.execPath, programs: this.#programs }) : words;
     const { name, actor, role = null, objective = null } = request;
-    const spec: Spec = {
-      v: 1,
-      id,
+    const attributes: SessionSpec = {
+      ...ABSENT,
       name,
       kind: profile.kind,
       agent: profile.name,
@@ -288,12 +289,14 @@ export class Adopting implements Disposable {
       host: "foreign",
       cwd,
       command: words,
+    };
+    const spec: Spec = {
+      v: 1,
+      id,
+      ...attributes,
       umask: umaskOf(info.pid),
       owner: actor,
       createdAt: new Date().toISOString(),
-      restart: "never",
-      memoryLimitBytes: null,
-      parent: null,
       // Its first prompt is in its conversation, and its other arguments are the user's own.
       asked: { program, args: [], prompt: null, context: false },
       conversation,
@@ -310,26 +313,12 @@ export class Adopting implements Disposable {
         resumeWhenEnded: request.resumeWhenEnded,
       });
       markAdopted(this.#home, marker);
-      const { kind, agent, host, command } = spec;
       const adopted = { pid: info.pid, socket: at?.socket ?? null, pane: at?.id ?? null };
-      const data = {
-        name,
-        kind,
-        agent,
-        role,
-        objective,
-        host,
-        cwd,
-        command,
-        restart: "never" as const,
-        memoryLimitBytes: null,
-        parent: null,
-      };
       this.#journal.append({
         type: "session.created",
         actor,
         session: id,
-        data: { ...data, ...(conversation === null ? {} : { conversation }), adopted },
+        data: { ...attributes, ...(conversation === null ? {} : { conversation }), adopted },
       });
     } catch (error) {
       unmarkAdopted(this.#home, marker);

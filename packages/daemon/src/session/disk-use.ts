@@ -4,7 +4,7 @@
 import { type Dirent, readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { setImmediate as breathe } from "node:timers/promises";
-import type { DiskUse, SessionId } from "@holdfast/contract";
+import type { DiskUse } from "@holdfast/contract";
 import { type Home, isMissing, parseSegmentName } from "@holdfast/platform";
 import type { SessionQueries } from "../projection/session-queries.ts";
 
@@ -33,12 +33,12 @@ export async function bytesOfSessions(home: Home): Promise<Map<string, SessionUs
   const sizes = new Map<string, SessionUse>();
   for (const [index, { name }] of list(home.sessions).entries()) {
     if (index % AT_ONCE === AT_ONCE - 1) await breathe();
-    sizes.set(name, bytesOfSession(home, name as SessionId));
+    sizes.set(name, bytesOfSession(home, name));
   }
   return sizes;
 }
 
-export function bytesOfSession(home: Home, session: SessionId): SessionUse {
+export function bytesOfSession(home: Home, session: string): SessionUse {
   const use = { recordingBytes: 0, transcriptBytes: 0, otherBytes: 0, totalBytes: 0 };
   const directory = join(home.sessions, session);
   for (const entry of list(directory)) {

@@ -14,6 +14,7 @@ import {
   type ForkRequest,
   HoldfastError,
   type Principal,
+  requestedOf,
   type SessionId,
   type SpawnRequest,
 } from "@holdfast/contract";
@@ -190,6 +191,7 @@ export function conversationToFork(
 function sameAs(record: SessionRecord, { spec, asked }: { spec: Spec; asked: Asked }): Omit<SpawnRequest, "name" | "cwd" | "env"> {
   const rule = ruleIn(spec);
   return {
+    ...requestedOf(record),
     agent: record.agent,
     command: [...asked.program],
     args: [...asked.args],
@@ -197,14 +199,9 @@ function sameAs(record: SessionRecord, { spec, asked }: { spec: Spec; asked: Ask
     umask: spec.umask,
     start: true,
     context: asked.context ?? true,
-    role: record.role ?? undefined,
     tools: rule?.allowed ?? undefined,
     disallowedTools: rule?.denied,
-    objective: record.objective ?? undefined,
     host: record.host === "foreign" ? undefined : record.host,
-    restart: record.restart,
-    memoryLimitBytes: record.memoryLimit ?? undefined,
-    recordingLimitBytes: record.recordingLimit ?? undefined,
   };
 }
 

@@ -57,7 +57,7 @@ import { conversationOrder, firstWords } from "./run/in-conversation.ts";
 import { checkSettable } from "./run/launch-file.ts";
 import type { Lifecycle } from "./run/lifecycle.ts";
 import { Limits } from "./run/limits.ts";
-import { checkAsked, checkDirectory, checkStart, forget, nameOf, nameTaken, objectiveOf, prepare, roleNote } from "./run/prepare.ts";
+import { checkAsked, checkDirectory, checkStart, forget, nameOf, nameTaken, prepare, roleNote } from "./run/prepare.ts";
 import { Recordings } from "./run/recordings.ts";
 import { Restarts } from "./run/restarts.ts";
 import { amendEnvironment, amendSpec, readEnvironment, readSpec, ruleIn, type Spec } from "./run/run-files.ts";
@@ -305,24 +305,10 @@ export class Sessions {
       introduce: (to) =>
         this.#memberships?.introduction({ ...to, id: null, groups, declared: request.plan?.peers, rule: toolRule(request) }) ?? null,
     });
-    const { id, name, profile, kind, command, cwd, conversation, budget } = prepared;
-    const { role = null, restart, memoryLimitBytes = null } = request;
-    const objective = objectiveOf(request);
+    const { id, attributes, profile, conversation } = prepared;
+    const { name, kind, cwd } = attributes;
     const data = {
-      name,
-      kind,
-      agent: profile.name,
-      role,
-      objective,
-      host: host.name,
-      cwd,
-      command,
-      restart,
-      memoryLimitBytes,
-      ...(request.recordingLimitBytes === undefined ? {} : { recordingLimitBytes: request.recordingLimitBytes }),
-      ...(budget ? { budget } : {}),
-      parent,
-      ...(prepared.report ? { report: true } : {}),
+      ...attributes,
       ...(conversation === null ? {} : { conversation }),
       prompted: prepared.prompted && request.start,
       ...(workspace ? { workspace: workspace.id } : {}),
@@ -587,7 +573,7 @@ export class Sessions {
 
   /** An id counts as taken too: names win over ids, so a session named like another's id would be stopped in its place. */
   isTaken(name: string): boolean {
-    return this.#queries.byName(name) !== undefined || this.#queries.get(name as SessionId) !== undefined;
+    return this.#queries.named(name) !== undefined;
   }
 
   #host(name: HostName): Host {

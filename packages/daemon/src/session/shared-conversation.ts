@@ -1,5 +1,5 @@
 /** For agents that keep one conversation per directory: which of several sessions there owns it must not be guessed. */
-import { HoldfastError, type Principal, type SessionId } from "@holdfast/contract";
+import { HoldfastError, type Principal, sessionOf } from "@holdfast/contract";
 import { shellWord } from "@holdfast/platform/shell";
 import type { Profile } from "../agent/profile.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
@@ -27,6 +27,6 @@ export function sharedNote({ agent }: SessionRecord, other: string): string {
 
 /** A session must not learn the name of a session out of its reach, nor continue that one's conversation. */
 export function isWithinReach(queries: SessionQueries, { id }: SessionRecord, actor: Principal): boolean {
-  const own = /^session:(.+)$/.exec(actor)?.[1];
-  return own === undefined || queries.descendants(own as SessionId).includes(id);
+  const own = sessionOf(actor);
+  return own === undefined || queries.descendants(own).includes(id);
 }

@@ -1,4 +1,4 @@
-import { hasEnded, type Session, type Usage } from "@holdfast/contract";
+import { attributesOf, hasEnded, type Session, type Usage } from "@holdfast/contract";
 import { msSince, startStamp } from "@holdfast/platform";
 import { firstLineOf } from "../agent/glance.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
@@ -26,29 +26,22 @@ export function viewOf(
     budget?: Session["budget"] | undefined;
   },
 ): Session {
+  const { report: _, ...attributes } = attributesOf(record);
   const activity = options.watched?.lastActivity ?? null;
   const durationMs = durationOf(record, options.now);
-  const limit = record.recordingLimit ?? options.recordingLimit;
+  const limit = record.recordingLimitBytes ?? options.recordingLimit;
   return {
     id: record.id,
-    name: record.name,
-    kind: record.kind,
-    agent: record.agent,
-    role: record.role,
-    objective: record.objective,
+    ...attributes,
     firstPrompt: record.firstPrompt === null ? null : firstLineOf(record.firstPrompt),
     status: record.status,
     ...standingOf(record, options.now),
     ...options.counted,
     promptedRun: record.promptedRun,
     forkedFrom: record.forkedFrom,
-    host: record.host,
-    cwd: record.cwd,
     workspace: record.workspace,
-    command: record.command,
     owner: record.owner,
     handover: record.handover,
-    parent: record.parent,
     groups: record.groups,
     pid: record.pid,
     createdAt: record.createdAt,
@@ -61,14 +54,12 @@ export function viewOf(
     exit: record.exit,
     cause: record.cause,
     runs: record.status === "created" ? 0 : record.run,
-    restart: record.restart,
     restartAt: restartAt(record, options.now),
     restartGivenUp: record.endedAt === null ? null : record.restartGivenUp,
     usage: options.usage ?? null,
     spent: options.spent ?? null,
     spentWithChildren: options.spentWithChildren ?? null,
     budget: options.budget ?? null,
-    memoryLimitBytes: record.memoryLimit,
     memoryLimitBy: limitedBy(record),
     recordingLimitBytes: limit === 0 ? null : limit,
     recordingCutBytes: options.watched?.begins ?? record.cutOffset,

@@ -15,6 +15,7 @@ import {
   type Workspace,
   type WorkspaceId,
   type WorkspaceSpec,
+  workspaceId,
 } from "@holdfast/contract";
 import { counted, describe, type Home, log } from "@holdfast/platform";
 import { umaskIn, umaskOf } from "@holdfast/platform/git/command";
@@ -114,13 +115,13 @@ export class Workspaces {
 
   /** Returns the workspace that an earlier daemon made for this owner's session but never started the session in. */
   madeFor(session: SessionId, owner: Principal): WorkspaceRecord | undefined {
-    const made = this.queries.get(session as string as WorkspaceId);
+    const made = this.queries.get(workspaceId(session));
     if (made?.owner !== owner || made.removedAt !== null) return undefined;
     return made.setup === null || made.setup.state === "done" ? made : undefined;
   }
 
   #newId({ session }: CreateRequest): WorkspaceId {
-    const wanted = session as string | undefined as WorkspaceId | undefined;
+    const wanted = session && workspaceId(session);
     const isFree = wanted !== undefined && !existsSync(this.directoryOf(wanted)) && this.queries.get(wanted) === undefined;
     return isFree ? wanted : newWorkspaceId();
   }

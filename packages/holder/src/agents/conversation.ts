@@ -9,8 +9,8 @@ import type {
   SessionUpdate,
   StopReason,
 } from "@agentclientprotocol/sdk";
-import { ABOUT } from "@holdfast/contract/agent-order";
-import type { TokenUse } from "@holdfast/contract/transcript";
+import { ABOUT } from "@holdfast/contract/agent/order";
+import type { TokenUse } from "@holdfast/contract/conversation/transcript";
 import type { Told } from "./context/turn.ts";
 import type { Notice } from "./notices.ts";
 

@@ -1,6 +1,6 @@
 /** The reason why a turn failed, for the person who waits. The conversation is unchanged, and the same prompt can be sent again. */
 import { RequestError } from "@agentclientprotocol/sdk";
-import type { TokenUse } from "@holdfast/contract/transcript";
+import type { TokenUse } from "@holdfast/contract/conversation/transcript";
 
 export type FailureCode =
   | "network_failed"

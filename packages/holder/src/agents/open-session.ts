@@ -1,7 +1,7 @@
 /** An open conversation: the order of its turns, their cancellation, and `/clear`. */
 import type { ContentBlock, PromptResponse } from "@agentclientprotocol/sdk";
-import type { PromptMeta } from "@holdfast/contract/agent-order";
-import type { TokenUse } from "@holdfast/contract/transcript";
+import type { PromptMeta } from "@holdfast/contract/agent/order";
+import type { TokenUse } from "@holdfast/contract/conversation/transcript";
 import type * as z from "zod/mini";
 import { CLEAR } from "./context/turn.ts";
 import type { Conversation, Place, TurnResult } from "./conversation.ts";

@@ -16,7 +16,7 @@ import {
   PROTOCOL_VERSION,
   RequestError,
 } from "@agentclientprotocol/sdk";
-import { REASON, STEER, TRANSCRIPTS } from "@holdfast/contract/agent-order";
+import { REASON, STEER, TRANSCRIPTS } from "@holdfast/contract/agent/order";
 import { VERSION } from "@holdfast/contract/version";
 import * as z from "zod/mini";
 import { readTold, runOf } from "./context/transcripts.ts";

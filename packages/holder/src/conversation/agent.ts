@@ -20,8 +20,8 @@ import type {
   SetSessionConfigOptionResponse,
   WriteTextFileRequest,
 } from "@agentclientprotocol/sdk";
-import { REASON, STEER } from "@holdfast/contract/agent-order";
-import type { ConversationOrder } from "@holdfast/contract/conversation-holder";
+import { REASON, STEER } from "@holdfast/contract/agent/order";
+import type { ConversationOrder } from "@holdfast/contract/conversation/holder";
 import { VERSION } from "@holdfast/contract/version";
 import { writeFileAtomic } from "@holdfast/platform/files";
 import { umaskIn } from "@holdfast/platform/git/command";

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { REASON, STEER } from "@holdfast/contract/agent-order";
+import { REASON, STEER } from "@holdfast/contract/agent/order";
 import type { Principal } from "@holdfast/contract/ids";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { Puppet } from "../../test/puppet.ts";

@@ -4,11 +4,11 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { RequestPermissionRequest, RequestPermissionResponse, SessionUpdate } from "@agentclientprotocol/sdk";
-import { REASON } from "@holdfast/contract/agent-order";
-import type { ConversationOrder, ConversationState, ToConversation } from "@holdfast/contract/conversation-holder";
+import { REASON } from "@holdfast/contract/agent/order";
+import type { TurnEnd } from "@holdfast/contract/conversation/enums";
+import type { ConversationOrder, ConversationState, ToConversation } from "@holdfast/contract/conversation/holder";
+import type { AskOption, EntryDraft } from "@holdfast/contract/conversation/transcript";
 import type { Principal } from "@holdfast/contract/ids";
-import type { TurnEnd } from "@holdfast/contract/status";
-import type { AskOption, EntryDraft } from "@holdfast/contract/transcript";
 import type { Agent, Opened } from "./agent.ts";
 import { failureOf } from "./failure.ts";
 import type { Recalled } from "./recall.ts";

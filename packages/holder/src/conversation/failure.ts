@@ -1,5 +1,5 @@
 /** Converts an agent's error to one for people: in the agent's own words, or in those of the protocol. */
-import type { EntryDraft } from "@holdfast/contract/transcript";
+import type { EntryDraft } from "@holdfast/contract/conversation/transcript";
 
 type Failure = Omit<Extract<EntryDraft, { type: "error" }>, "type">;
 

@@ -10,8 +10,8 @@ import {
   type ConversationOrder,
   type FromConversation,
   ToConversation,
-} from "@holdfast/contract/conversation-holder";
-import { decodeMessage, encodeMessage, FrameReader, MESSAGE } from "@holdfast/contract/frames";
+} from "@holdfast/contract/conversation/holder";
+import { decodeMessage, encodeMessage, FrameReader, MESSAGE } from "@holdfast/contract/terminal/frames";
 import { Keeper, type Order, type ProgramExit } from "../keeper.ts";
 import { Recorder } from "../recorder.ts";
 import { Agent } from "./agent.ts";

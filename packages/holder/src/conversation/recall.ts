@@ -1,6 +1,6 @@
 /** For an agent that cannot continue a conversation itself: the first prompt of a run, preceded by the conversation of earlier runs. */
 import { basename, dirname } from "node:path";
-import { USUAL_CONTEXT } from "@holdfast/contract/agent-order";
+import { USUAL_CONTEXT } from "@holdfast/contract/agent/order";
 import { KeptContext } from "../agents/context/kept.ts";
 import { bytesOf } from "../agents/context/tokens.ts";
 import { readTold } from "../agents/context/transcripts.ts";

@@ -1,6 +1,6 @@
 /** The modes, models and commands that an agent offers, in the several ways in which agents report them. */
 import type { SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk";
-import type { Choice, Settings } from "@holdfast/contract/transcript";
+import type { Choice, Settings } from "@holdfast/contract/conversation/transcript";
 import { fields, list, text } from "./told.ts";
 
 /** The response to a new, loaded or resumed session. `models` is the predecessor of configuration options. */

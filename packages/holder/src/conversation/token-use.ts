@@ -1,7 +1,7 @@
 /** The token usage that agents report, each in its own place. Null: not reported. */
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
-import { PromptMeta } from "@holdfast/contract/agent-order";
-import type { TokenUse } from "@holdfast/contract/transcript";
+import { PromptMeta } from "@holdfast/contract/agent/order";
+import type { TokenUse } from "@holdfast/contract/conversation/transcript";
 import { count, type Fields, fields } from "./told.ts";
 
 type Tokens = Pick<TokenUse, "input" | "output" | "cacheRead" | "cacheWrite">;

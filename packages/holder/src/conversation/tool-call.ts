@@ -1,6 +1,7 @@
 /** Reads a tool call as agents report it: complete or in parts, shown or only in a permission request. */
-import { TOOL_KINDS } from "@holdfast/contract/status";
-import type { AskOption, EntryDraft } from "@holdfast/contract/transcript";
+
+import { TOOL_KINDS } from "@holdfast/contract/conversation/enums";
+import type { AskOption, EntryDraft } from "@holdfast/contract/conversation/transcript";
 import { fields, list, text } from "./told.ts";
 
 type Started = Extract<EntryDraft, { type: "tool_started" }>;

@@ -2,8 +2,8 @@ import type * as fs from "node:fs";
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type EntryDraft, parseEntry } from "@holdfast/contract/conversation/transcript";
 import type { Principal } from "@holdfast/contract/ids";
-import { type EntryDraft, parseEntry } from "@holdfast/contract/transcript";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Transcript } from "./transcript.ts";
 

@@ -6,7 +6,7 @@
  */
 import { closeSync, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { type Entry, type EntryDraft, parseEntry, TRANSCRIPT_VERSION } from "@holdfast/contract/transcript";
+import { type Entry, type EntryDraft, parseEntry, TRANSCRIPT_VERSION } from "@holdfast/contract/conversation/transcript";
 
 export const TRANSCRIPT_FILE = "transcript.jsonl";
 

@@ -1,7 +1,7 @@
 /** Converts an agent's updates to entries. Tool calls repeat their whole output in each update: only the new part becomes an entry. */
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
-import { ABOUT } from "@holdfast/contract/agent-order";
-import type { EntryDraft } from "@holdfast/contract/transcript";
+import { ABOUT } from "@holdfast/contract/agent/order";
+import type { EntryDraft } from "@holdfast/contract/conversation/transcript";
 import { type Fields, fields, list, text } from "./told.ts";
 import { readCall, type ToldCall, textOf } from "./tool-call.ts";
 

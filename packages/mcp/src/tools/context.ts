@@ -1,7 +1,7 @@
 /** The Working Context, which passes from one agent to the next, and progress reports. */
-import { LONGEST_CONTEXT } from "@holdfast/contract/context";
+import { LONGEST_CONTEXT } from "@holdfast/contract/context/context";
+import { CONTEXT_FILES } from "@holdfast/contract/context/enums";
 import { HoldfastError } from "@holdfast/contract/errors";
-import { CONTEXT_FILES } from "@holdfast/contract/status";
 import * as z from "zod/mini";
 import { brief } from "../brief.ts";
 import { meant } from "../self.ts";

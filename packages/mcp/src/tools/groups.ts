@@ -1,5 +1,5 @@
 /** Groups: sessions that coordinate, whoever started them. */
-import { GroupGoal, GroupLimit } from "@holdfast/contract/group";
+import { GroupGoal, GroupLimit } from "@holdfast/contract/group/group";
 import * as z from "zod/mini";
 import { meant } from "../self.ts";
 import { say, sessionRef, tool } from "../tool.ts";

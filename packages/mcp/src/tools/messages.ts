@@ -1,6 +1,6 @@
 /** Messages between agents, and to people. */
 import { newSessionId } from "@holdfast/contract/ids";
-import { type GroupMessage, LONGEST_EXPIRY_MS, LONGEST_MESSAGE, type Message } from "@holdfast/contract/message";
+import { type GroupMessage, LONGEST_EXPIRY_MS, LONGEST_MESSAGE, type Message } from "@holdfast/contract/message/message";
 import { surely } from "@holdfast/sdk/follow";
 import { sendOnce } from "@holdfast/sdk/messages";
 import * as z from "zod/mini";

@@ -1,6 +1,6 @@
 /** Events or output of a running session at a limited rate; items above the rate are dropped and counted. */
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Session } from "@holdfast/contract/session";
+import type { Session } from "@holdfast/contract/session/session";
 import type { HoldfastClient } from "@holdfast/sdk/client";
 import * as z from "zod/mini";
 import { linesOf } from "../lines.ts";

@@ -1,8 +1,8 @@
 /** Requests of an agent to people, and a parent's answers to its children. */
-import type { Approval } from "@holdfast/contract/approval";
-import { ApprovalRequest } from "@holdfast/contract/approval-endpoints";
+import type { Approval } from "@holdfast/contract/approval/approval";
+import { ApprovalRequest } from "@holdfast/contract/approval/endpoints";
+import { DECISIONS } from "@holdfast/contract/approval/enums";
 import { HoldfastError } from "@holdfast/contract/errors";
-import { DECISIONS } from "@holdfast/contract/status";
 import * as z from "zod/mini";
 import { meant } from "../self.ts";
 import { type Call, patience, say, tool, USUAL_WAIT_MS } from "../tool.ts";

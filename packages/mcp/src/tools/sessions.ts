@@ -1,8 +1,8 @@
 /** Tools that start, find and stop sessions. `agent` in their names means a session, including shells. */
 import { HoldfastError } from "@holdfast/contract/errors";
 import { newSessionId } from "@holdfast/contract/ids";
-import { StatusSchema } from "@holdfast/contract/session";
-import { SpawnRequest } from "@holdfast/contract/spawn-request";
+import { StatusSchema } from "@holdfast/contract/session/session";
+import { SpawnRequest } from "@holdfast/contract/session/spawn-request";
 import type { HoldfastClient } from "@holdfast/sdk/client";
 import { surely } from "@holdfast/sdk/follow";
 import * as z from "zod/mini";

@@ -1,6 +1,6 @@
 /** Commands in the background. They are ordinary sessions whose output is read by offset. */
 import { newSessionId } from "@holdfast/contract/ids";
-import { SpawnRequest } from "@holdfast/contract/spawn-request";
+import { SpawnRequest } from "@holdfast/contract/session/spawn-request";
 import type { HoldfastClient } from "@holdfast/sdk/client";
 import { surely } from "@holdfast/sdk/follow";
 import * as z from "zod/mini";

@@ -1,6 +1,6 @@
 /** Waiting for other sessions. */
-import type { Session } from "@holdfast/contract/session";
-import { hasEnded } from "@holdfast/contract/status";
+import type { Session } from "@holdfast/contract/session/session";
+import { hasEnded } from "@holdfast/contract/session/status";
 import type { HoldfastClient } from "@holdfast/sdk/client";
 import * as z from "zod/mini";
 import { brief } from "../brief.ts";

@@ -4,7 +4,7 @@
  */
 import { lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { homeIn } from "@holdfast/contract/home-place";
+import { homeIn } from "@holdfast/contract/daemon/home-place";
 import { readJsonFile, readOrdinaryFile } from "../files.ts";
 
 export interface GitPlace {

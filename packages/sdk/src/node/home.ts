@@ -1,7 +1,7 @@
 /** Finds a daemon's socket and checks that it is safe to use, because every user can create names in /tmp. */
 import { linkSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, resolve } from "node:path";
-import { daemonSocketIn, homeIn, type PlaceFiles, socketDirectoryOf } from "@holdfast/contract/home-place";
+import { daemonSocketIn, homeIn, type PlaceFiles, socketDirectoryOf } from "@holdfast/contract/daemon/home-place";
 import { errorOf } from "../errors.ts";
 
 export interface Place {

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { ConfigurationProblem } from "@holdfast/contract/configured";
+import type { ConfigurationProblem } from "@holdfast/contract/configuration/configured";
 import { HoldfastError } from "@holdfast/contract/errors";
 import {
   type ConfigurationChange,

@@ -1,4 +1,4 @@
-import type { ConfiguredValue } from "@holdfast/contract/configured";
+import type { ConfiguredValue } from "@holdfast/contract/configuration/configured";
 import { color } from "../../color.ts";
 import type { Command } from "../../command.ts";
 import { configure, inToml } from "../../configure.ts";

@@ -1,5 +1,5 @@
+import { CONTEXT_FILES, type ContextFileName } from "@holdfast/contract/context/enums";
 import { HoldfastError } from "@holdfast/contract/errors";
-import { CONTEXT_FILES, type ContextFileName } from "@holdfast/contract/status";
 import type { Command } from "../../command.ts";
 import { targetOf } from "../../context/read.ts";
 import { shortPath } from "../../table.ts";

@@ -1,4 +1,4 @@
-import type { WorkingContext } from "@holdfast/contract/context";
+import type { WorkingContext } from "@holdfast/contract/context/context";
 import { color } from "../../color.ts";
 import type { Command } from "../../command.ts";
 import { readContext, tooMany } from "../../context/read.ts";

@@ -1,4 +1,4 @@
-import type { SharedKey } from "@holdfast/contract/group";
+import type { SharedKey } from "@holdfast/contract/group/group";
 import { columns } from "../../columns.ts";
 import type { Command } from "../../command.ts";
 import { formatDuration } from "../../duration.ts";

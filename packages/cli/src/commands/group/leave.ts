@@ -1,5 +1,5 @@
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Group } from "@holdfast/contract/group";
+import type { Group } from "@holdfast/contract/group/group";
 import type { Command } from "../../command.ts";
 import { sessionsOr } from "../../group-arguments.ts";
 import { membersText } from "../../group-text.ts";

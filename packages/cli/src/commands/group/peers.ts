@@ -1,5 +1,5 @@
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Peer } from "@holdfast/contract/group";
+import type { Peer } from "@holdfast/contract/group/group";
 import { columns } from "../../columns.ts";
 import type { Command } from "../../command.ts";
 import { sessionsOr } from "../../group-arguments.ts";

@@ -1,4 +1,4 @@
-import type { Group } from "@holdfast/contract/group";
+import type { Group } from "@holdfast/contract/group/group";
 import type { Command } from "../../command.ts";
 import { given } from "../../group-arguments.ts";
 import { local, membersText, memberTable, rows } from "../../group-text.ts";

@@ -1,4 +1,4 @@
-import type { GroupStats } from "@holdfast/contract/group";
+import type { GroupStats } from "@holdfast/contract/group/group";
 import { counted } from "@holdfast/platform/units";
 import type { Command } from "../../command.ts";
 import { formatDuration } from "../../duration.ts";

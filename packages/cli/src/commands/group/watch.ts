@@ -1,5 +1,5 @@
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { ValueChange } from "@holdfast/contract/group";
+import type { ValueChange } from "@holdfast/contract/group/group";
 import { Patience } from "@holdfast/sdk/patience";
 import { color } from "../../color.ts";
 import type { Command, Context } from "../../command.ts";

@@ -1,4 +1,4 @@
-import type { Persona, PersonaList, PersonaProblem } from "@holdfast/contract/persona";
+import type { Persona, PersonaList, PersonaProblem } from "@holdfast/contract/persona/persona";
 import { color } from "../../color.ts";
 import { columns } from "../../columns.ts";
 import type { Command } from "../../command.ts";

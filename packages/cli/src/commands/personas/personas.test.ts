@@ -1,4 +1,4 @@
-import type { Persona, PersonaProblem } from "@holdfast/contract/persona";
+import type { Persona, PersonaProblem } from "@holdfast/contract/persona/persona";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Command } from "../../command.ts";
 import { command as ls } from "./ls.ts";

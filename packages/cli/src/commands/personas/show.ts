@@ -1,5 +1,5 @@
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Persona } from "@holdfast/contract/persona";
+import type { Persona } from "@holdfast/contract/persona/persona";
 import { color } from "../../color.ts";
 import type { Command } from "../../command.ts";
 import { plain } from "../../plain.ts";

@@ -1,5 +1,5 @@
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Trust } from "@holdfast/contract/trust";
+import type { Trust } from "@holdfast/contract/trust/trust";
 import { inOneLine, visible } from "@holdfast/contract/visible";
 import { color } from "../../color.ts";
 import type { Command } from "../../command.ts";

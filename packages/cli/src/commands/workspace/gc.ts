@@ -1,5 +1,5 @@
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Collected, CollectOutcome } from "@holdfast/contract/workspace-end";
+import type { Collected, CollectOutcome } from "@holdfast/contract/workspace/end";
 import { color } from "../../color.ts";
 import type { Command } from "../../command.ts";
 import { parseDuration } from "../../duration.ts";

@@ -1,4 +1,4 @@
-import type { MergeOutcome } from "@holdfast/contract/workspace-end";
+import type { MergeOutcome } from "@holdfast/contract/workspace/end";
 import { counted } from "@holdfast/platform/units";
 import type { Command } from "../../command.ts";
 import { mergeBody, mergeFlags } from "../../merge-flags.ts";

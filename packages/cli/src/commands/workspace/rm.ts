@@ -1,5 +1,5 @@
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { RemoveOutcome } from "@holdfast/contract/workspace-end";
+import type { RemoveOutcome } from "@holdfast/contract/workspace/end";
 import type { Command } from "../../command.ts";
 import { plain } from "../../plain.ts";
 import { printError } from "../../print-error.ts";

@@ -1,5 +1,5 @@
 /** Gives a session to another principal. Its record, files and history stay where they are. */
-import { HoldfastError, type Principal, type Scope, type Session } from "@holdfast/contract";
+import { HoldfastError, type Principal, principalOf, type Scope, type Session } from "@holdfast/contract";
 import type { Home } from "@holdfast/platform";
 import { osUser } from "../../access/principal.ts";
 import type { Journal } from "../../journal/journal.ts";
@@ -37,7 +37,7 @@ export class HandingOver {
     if (!mayTake(record, who)) throw notTheirs(record, who.actor);
     const recipient = this.#recipient(to);
     if (recipient === record.owner) throw new HoldfastError("usage", `${record.name} already belongs to ${recipient}`);
-    const data = { from: record.owner as Principal, to: recipient, note };
+    const data = { from: record.owner, to: recipient, note };
     this.#journal.append({ type: "session.handed_over", actor: who.actor, session: record.id, data });
     // A second copy, in case the journal is lost.
     amendSpec(this.#home, record.id, { owner: recipient, handover: { by: who.actor, from: data.from, note } });
@@ -48,8 +48,9 @@ export class HandingOver {
 
   /** A principal that can use a session. */
   #recipient(to: string): Principal {
-    const scope = /^(user|token):\S+$/.test(to) ? this.#scopeOf(to as Principal) : undefined;
-    if (scope === "owner" || scope === "driver") return to as Principal;
+    const person = /^(user|token):\S+$/.test(to) ? principalOf(to) : undefined;
+    const scope = person && this.#scopeOf(person);
+    if (person && (scope === "owner" || scope === "driver")) return person;
     if (scope !== undefined) {
       throw new HoldfastError("forbidden", `${to} has the scope ${scope}, which cannot use a session of its own`, {
         hint: "create a token that can: holdfast token create --scope driver --name NAME",

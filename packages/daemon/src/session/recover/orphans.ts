@@ -3,7 +3,17 @@
  * backup, a removed session), or a process that outlived its run. Orphans are reported, and adopted or stopped only on request, never on a guess.
  */
 import { join } from "node:path";
-import { HoldfastError, type HostName, hasEnded, type Orphan, type Principal, type SessionId } from "@holdfast/contract";
+import {
+  ABSENT,
+  attributesOf,
+  HoldfastError,
+  type HostName,
+  hasEnded,
+  type Orphan,
+  type Principal,
+  type SessionId,
+  sessionId,
+} from "@holdfast/contract";
 import { argumentsOf, counted, environmentValues, type Home, inspect, type ProcessInfo, runDirectory } from "@holdfast/platform";
 import { type Ended, endProcesses } from "../../host/ending.ts";
 import { type Host, parseRunMarker, type RunId, runMarker } from "../../host/host.ts";
@@ -64,7 +74,7 @@ export class Orphans {
     const orphan = await this.#find(id);
     const { pid, command } = orphan;
     this.#journal.append({ type: "orphan.stop_requested", actor, session: null, data: { id: orphan.id, pid, command } });
-    const run = orphan.session === null ? undefined : { session: orphan.session as SessionId, run: orphan.run ?? 0 };
+    const run = orphan.session === null ? undefined : { session: sessionId(orphan.session), run: orphan.run ?? 0 };
     const keepers = [...this.#hosts.values()].flatMap((host) => host.keeperPids());
     const root = { pid: orphan.pid, start: inspect(orphan.pid)?.start ?? "" };
     const { ended, left } = await endProcesses({ root, marker: run ? runMarker(run) : "", keepers, graceMs });
@@ -161,9 +171,7 @@ export class Orphans {
 
   #creation(run: RunId, actor: Principal): Draft {
     const { spec } = readSessionFiles(this.#home, run.session);
-    const { kind, agent, role, objective, host, cwd, command, restart, memoryLimitBytes, parent = null } = spec;
     const name = this.#queries.byName(spec.name) ? `${spec.name}-${run.session}` : spec.name;
-    const data = { name, kind, agent, role, objective, host, cwd, command, restart, memoryLimitBytes, parent };
-    return { type: "session.created", actor, session: run.session, data };
+    return { type: "session.created", actor, session: run.session, data: { ...ABSENT, ...attributesOf(spec), name } };
   }
 }

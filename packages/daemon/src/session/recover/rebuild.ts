@@ -9,6 +9,8 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import {
+  ABSENT,
+  attributesOf,
   Budget,
   checkGroup,
   type EventData,
@@ -127,29 +129,19 @@ function wasRemoved(journal: Journal, id: SessionId): boolean {
 }
 
 function rebuilt(home: Home, spec: Spec): EventData<"session.rebuilt"> {
-  const { id, name, kind, agent, role, objective, host, cwd, command } = spec;
+  const { id } = spec;
+  const { budget, report, ...attributes } = { ...ABSENT, ...attributesOf(spec) };
   const isOnlyCreated = spec.start === false && !hasRun(home, id);
   const runs = (isOnlyCreated ? [] : runNumbers(home, id)).map((run) => ({ run, ...runOf(home, id, run) }));
   return {
-    name,
-    kind,
-    agent,
-    role,
-    objective,
-    host,
-    cwd,
-    command,
-    restart: spec.restart ?? "never",
-    memoryLimitBytes: spec.memoryLimitBytes ?? null,
-    ...(spec.recordingLimitBytes === undefined ? {} : { recordingLimitBytes: spec.recordingLimitBytes }),
-    ...(Budget.safeParse(spec.budget).data ? { budget: spec.budget } : {}),
-    parent: spec.parent ?? null,
-    ...(spec.report ? { report: true } : {}),
+    ...attributes,
+    ...(Budget.safeParse(budget).data ? { budget } : {}),
+    ...(report ? { report } : {}),
     conversation: spec.conversation ?? null,
     ...(spec.conversations ? { conversations: spec.conversations } : {}),
     workspace: spec.workspace?.id ?? null,
     forkedFrom: ForkedFrom.safeParse(spec.forkedFrom).data ?? null,
-    owner: (spec.owner ?? DAEMON) as Principal,
+    owner: Principal.safeParse(spec.owner).data ?? DAEMON,
     createdAt: spec.createdAt ?? new Date(statSync(join(home.sessions, id, "spec.json")).mtimeMs).toISOString(),
     // The last run stays open: whether it lives, and how it ended, is found as on every start.
     runs: runs.map((run, index) => (index === runs.length - 1 ? { ...run, exit: null, endedAt: null, bytes: null } : endOf(home, id, run))),

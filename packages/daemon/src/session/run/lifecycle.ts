@@ -376,7 +376,7 @@ export class Lifecycle implements Disposable {
   }
 
   #limitOf(record: SessionRecord | undefined): number {
-    return record?.recordingLimit ?? this.#recordingLimit;
+    return record?.recordingLimitBytes ?? this.#recordingLimit;
   }
 
   /** Checks what the watch has seen, without reading files. */

@@ -15,7 +15,7 @@ import { usageOf } from "./usage.ts";
 const LOOK_MS = 1000;
 
 export function limitedBy(record: SessionRecord): Session["memoryLimitBy"] {
-  if (record.memoryLimit === null || hasEnded(record.status)) return null;
+  if (record.memoryLimitBytes === null || hasEnded(record.status)) return null;
   const unit = scopeUnit({ session: record.id, run: record.run });
   return record.pid !== null && scopeOf(record.pid) === unit ? "cgroup" : "watching";
 }
@@ -54,7 +54,7 @@ export class Limits implements Disposable {
     const usage = usageOf(limited, keepers);
     for (const record of limited) {
       const used = usage.get(record.id)?.memoryBytes ?? 0;
-      if (used <= (record.memoryLimit ?? 0) || this.#ending.has(record.id)) continue;
+      if (used <= (record.memoryLimitBytes ?? 0) || this.#ending.has(record.id)) continue;
       this.#ending.add(record.id);
       this.#end(record, { used, keepers })
         .catch((error: unknown) => log(`session ${record.id}: ${describe(error)}`))
@@ -63,7 +63,7 @@ export class Limits implements Disposable {
   }
 
   async #end(record: SessionRecord, { used, keepers }: { used: number; keepers: number[] }): Promise<void> {
-    const data = { run: record.run, limit: "memory" as const, used, allowed: record.memoryLimit ?? 0 };
+    const data = { run: record.run, limit: "memory" as const, used, allowed: record.memoryLimitBytes ?? 0 };
     this.#journal.note({ type: "session.limit_exceeded", actor: DAEMON, session: record.id, data });
     const root = { pid: record.pid ?? 0, start: record.pidStart ?? "" };
     await endProcesses({ root, marker: runMarker({ session: record.id, run: record.run }), keepers, graceMs: 0 });

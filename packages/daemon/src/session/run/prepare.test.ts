@@ -97,9 +97,9 @@ test("the program is looked up where the run will be: in its PATH and its direct
   writeFileSync(program, "#!/bin/sh\n");
   expect(() => t.prepare({ command: ["mine"], env: { PATH: "bin" } })).toThrow(expect.objectContaining({ code: "program_not_found" }));
   chmodSync(program, 0o755);
-  expect(t.prepare({ command: ["mine"], env: { PATH: "bin" } }).command).toEqual(["mine"]);
-  expect(t.prepare({ command: ["bin/mine"] }).command).toEqual(["bin/mine"]);
-  expect(t.prepare({ command: ["./mine"], cwd: join(t.root, "bin") }).command).toEqual(["./mine"]);
+  expect(t.prepare({ command: ["mine"], env: { PATH: "bin" } }).attributes.command).toEqual(["mine"]);
+  expect(t.prepare({ command: ["bin/mine"] }).attributes.command).toEqual(["bin/mine"]);
+  expect(t.prepare({ command: ["./mine"], cwd: join(t.root, "bin") }).attributes.command).toEqual(["./mine"]);
 });
 
 test("an agent too old to enforce the tools of a role is refused before anything is written", () => {
@@ -134,6 +134,6 @@ test("an agent too old to enforce the tools of a role is refused before anything
 test("an agent's own command comes from its profile, with the caller's arguments after it", () => {
   using t = new TestHome();
   const request = { command: undefined, args: ["-x"], env: { PATH: "/usr/bin:/bin", SHELL: "/bin/sh" } };
-  expect(t.prepare(request).command).toEqual(["/bin/sh", "-x"]);
-  expect(t.prepare({ ...request, agent: "demo" }).command).toEqual([process.execPath, "/programs/demo.mjs", "-x"]);
+  expect(t.prepare(request).attributes.command).toEqual(["/bin/sh", "-x"]);
+  expect(t.prepare({ ...request, agent: "demo" }).attributes.command).toEqual([process.execPath, "/programs/demo.mjs", "-x"]);
 });

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { accessSync, constants, rmSync, type Stats, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import {
+  ABSENT,
   type Budget,
   checkName,
   HoldfastError,
@@ -12,8 +13,10 @@ import {
   knownCause,
   newSessionId,
   type Principal,
+  requestedOf,
   type SessionId,
   type SessionKind,
+  type SessionSpec,
   type SessionStatus,
   type SpawnRequest,
 } from "@holdfast/contract";
@@ -35,9 +38,8 @@ import { type Spec, writeLaunch, writeSessionFiles } from "./run-files.ts";
 
 export interface Prepared {
   id: SessionId;
-  name: string;
+  attributes: SessionSpec;
   profile: Profile;
-  kind: SessionKind;
   /** Mode and model of a conversation. */
   chat: NonNullable<Spec["chat"]>;
   /** The tools of its role. */
@@ -46,16 +48,10 @@ export interface Prepared {
   prompt: string | null;
   /** True if the first run gets the prompt with its command. */
   prompted: boolean;
-  command: string[];
-  cwd: string;
-  host: HostName;
   /** `runs/1` of the new session. */
   directory: string;
   /** The id that the agent gets for its own conversation. */
   conversation: string | null;
-  budget: Budget | undefined;
-  /** True if its answers are reported to its parent. */
-  report: boolean;
   /** Identity of the first run; null if it is not started yet. */
   identity: RunIdentity | null;
 }
@@ -111,50 +107,44 @@ export function prepare(
 
   const id = request.id ?? newSessionId();
   const directory = runDirectory(context.home, id, 1);
+  const reports = context.parent !== null && (request.report ?? kind !== "shell");
+  const attributes: SessionSpec = {
+    ...ABSENT,
+    ...requestedOf(request),
+    name,
+    kind,
+    agent: profile.name,
+    objective: request.objective ?? (request.prompt === undefined ? null : firstLineOf(request.prompt)),
+    host: context.host,
+    cwd,
+    command,
+    parent: context.parent,
+    ...(budget ? { budget } : {}),
+    ...(reports ? { report: true } : {}),
+  };
   const prepared: Omit<Prepared, "identity"> = {
     id,
-    name,
+    attributes,
     profile,
-    kind,
     chat,
     rule,
     prompt: isChat ? prompt : null,
     prompted: !isChat && (promptFor(prompt, conversation) !== null || splitPrompt(profile, args).said.length > 0),
-    command,
-    cwd,
-    host: context.host,
     directory,
     conversation: conversationId(conversation),
-    budget,
-    report: context.parent !== null && (request.report ?? kind !== "shell"),
   };
   try {
-    const { role = null, umask, restart, memoryLimitBytes = null } = request;
-    const objective = objectiveOf(request);
     const spec: Spec = {
       v: 1,
       id,
-      name,
-      kind,
+      ...attributes,
       ...(isChat ? { chat } : {}),
       ...(rule ? { tools: rule } : {}),
       ...(isBackground ? { background: true } : {}),
-      agent: profile.name,
-      role,
-      objective,
-      host: context.host,
-      cwd,
-      command,
-      umask,
+      umask: request.umask,
       owner: context.owner,
       createdAt: new Date().toISOString(),
-      restart,
-      memoryLimitBytes,
-      ...(request.recordingLimitBytes === undefined ? {} : { recordingLimitBytes: request.recordingLimitBytes }),
-      ...(budget ? { budget } : {}),
       ...(request.groups?.length ? { groups: request.groups } : {}),
-      parent: context.parent,
-      ...(prepared.report ? { report: true } : {}),
       ...(context.workspace ? { workspace: context.workspace } : {}),
       asked,
       ...(request.instructions === undefined ? {} : { instructions: request.instructions }),
@@ -221,11 +211,6 @@ function programOf(
   throw new HoldfastError("not_offered", `${profile.name} does not support conversations`, {
     hint: `start it in a terminal: holdfast spawn ${profile.name}`,
   });
-}
-
-/** The objective; by default the first line of the prompt. */
-export function objectiveOf({ objective, prompt }: Pick<SpawnRequest, "objective" | "prompt">): string | null {
-  return objective ?? (prompt === undefined ? null : firstLineOf(prompt));
 }
 
 /** The prompt with notes on its groups and the Working Context; without the notes if the whole would be too long. */

@@ -31,7 +31,7 @@ export class Recordings {
       run: run.run,
       bytes: recording.size(),
       begins,
-      limitBytes: (record.recordingLimit ?? this.#recordingLimit) || null,
+      limitBytes: (record.recordingLimitBytes ?? this.#recordingLimit) || null,
       from: options.since === undefined ? 0 : times.offsetAt(options.since),
       sizes: times.sizes(),
       gaps: this.#lifecycle

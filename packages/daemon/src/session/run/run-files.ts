@@ -4,18 +4,8 @@
  */
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import {
-  type Budget,
-  type ForkedFrom,
-  HoldfastError,
-  type HostName,
-  type RestartPolicy,
-  type SessionId,
-  type SessionKind,
-  unwritable,
-  type WorkspaceId,
-} from "@holdfast/contract";
-import { MCP_FILE, TRANSCRIPTS } from "@holdfast/contract/agent-order";
+import { type ForkedFrom, HoldfastError, type RecordedSpec, type SessionId, unwritable, type WorkspaceId } from "@holdfast/contract";
+import { MCP_FILE, TRANSCRIPTS } from "@holdfast/contract/agent/order";
 import { type Home, hasScopes, minimalEnvironment, readJsonFile, runDirectory, writeFileAtomic } from "@holdfast/platform";
 import { hashFile, newRunToken } from "../../access/run-token.ts";
 import { injectHooks } from "../../agent/hooks/injection.ts";
@@ -28,31 +18,16 @@ import { type ToolRule, toolRule, toolWords } from "../../agent/tool-limits.ts";
 import { type RunId, runMarker, scopeUnit } from "../../host/host.ts";
 import { launchFile } from "./launch-file.ts";
 
-export interface Spec {
+export interface Spec extends RecordedSpec {
   v: 1;
   id: SessionId;
-  name: string;
-  kind: SessionKind;
-  agent: string;
-  role: string | null;
-  objective: string | null;
-  host: HostName;
-  cwd: string;
-  command: string[];
   umask: number;
   /** Needed only after the journal is lost; older files do not have them. */
   owner?: string;
   handover?: { by: string; from: string; note: string | null };
   createdAt?: string;
-  restart?: RestartPolicy;
-  recordingLimitBytes?: number;
-  memoryLimitBytes?: number | null;
-  budget?: Budget;
   /** The groups that it is in. */
   groups?: string[];
-  /** The session that started it; missing in specs of the first versions. */
-  parent?: SessionId | null;
-  report?: boolean;
   /** The parts of `command`, and the conversation that its agent got; missing in specs of the first versions. */
   asked?: Asked;
   conversation?: string | null;

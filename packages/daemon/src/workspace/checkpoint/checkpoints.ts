@@ -5,7 +5,7 @@
  * Numbers only increase. The newest checkpoint stays as long as its workspace, even after its session is removed: no number is reused, and there is
  * always a checkpoint to compare with.
  */
-import { Checkpoint, HoldfastError, type SessionId, type WorkspaceId } from "@holdfast/contract";
+import { Checkpoint, HoldfastError, type SessionId, type WorkspaceId, workspaceId } from "@holdfast/contract";
 import { type Environment, GitError, git, parts, tryGit } from "../git/git.ts";
 import { QUIET_SETTINGS } from "../git/private-index.ts";
 import { commitSnapshot, type Taken, takeTree } from "../git/snapshot.ts";
@@ -155,7 +155,7 @@ async function readRefs(directory: string, workspace: WorkspaceId | "*", env: En
     const [ref = "", commit = "", tree = "", body = ""] = fields.slice(at, at + 4).map((field) => field.trim());
     const [, of = "", digits = ""] = /^([a-z2-7]+)\/([1-9][0-9]{0,9})$/.exec(ref.slice(PREFIX.length)) ?? [];
     const number = Number(digits);
-    if (number > 0) kept.push({ workspace: of as WorkspaceId, number, ref, commit, checkpoint: read({ number, commit, tree, body }) });
+    if (number > 0) kept.push({ workspace: workspaceId(of), number, ref, commit, checkpoint: read({ number, commit, tree, body }) });
   }
   return kept.sort((a, b) => a.number - b.number);
 }

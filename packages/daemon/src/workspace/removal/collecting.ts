@@ -5,7 +5,7 @@
  */
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Collected, CollectOutcome, Principal, WorkspaceId } from "@holdfast/contract";
+import { type Collected, type CollectOutcome, type Principal, workspaceId } from "@holdfast/contract";
 import { counted, isMissing } from "@holdfast/platform";
 import type { Journal } from "../../journal/journal.ts";
 import type { WorkspaceQueries, WorkspaceRecord } from "../../projection/workspaces.ts";
@@ -140,7 +140,7 @@ export class Collecting {
     const lines = (await git(repo, ["for-each-ref", "--format=%(refname) %(committerdate:unix)", REMOVED_REFS], { env })).split("\n");
     return lines.flatMap((line): Found[] => {
       const [ref = "", seconds] = line.split(" ");
-      const id = ref.slice(REMOVED_REFS.length + 1) as WorkspaceId;
+      const id = workspaceId(ref.slice(REMOVED_REFS.length + 1));
       const age = Date.now() - Number(seconds) * 1000;
       // A ref of another home that shares the repository is not ours to delete.
       const record = this.#queries.get(id);
@@ -165,7 +165,7 @@ export class Collecting {
   async #unknown(env: Environment): Promise<Found[]> {
     const found: Found[] = [];
     for (const name of entriesOf(this.#directory)) {
-      if (this.#queries.get(name as WorkspaceId)) continue;
+      if (this.#queries.get(workspaceId(name))) continue;
       const path = join(this.#directory, name);
       const what = { kind: "unknown" as const, what: path, id: null };
       if (readFiles(path)?.making) {

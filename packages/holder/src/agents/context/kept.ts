@@ -2,7 +2,7 @@
  * The part of a conversation that an agent gets with each turn: the first turns, which describe the task, and the last turns, within the token
  * limit. The omitted turns are between them, and are reported. The transcript always has all turns.
  */
-import type { ContextRule } from "@holdfast/contract/agent-order";
+import type { ContextRule } from "@holdfast/contract/agent/order";
 import { bytesOfTurn, Gauge } from "./tokens.ts";
 import { isWorthTelling, type Turn } from "./turn.ts";
 

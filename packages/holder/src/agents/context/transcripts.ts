@@ -1,7 +1,7 @@
 /** Reads the transcripts of a session's earlier runs. Unreadable lines are skipped: an agent that forgot a line is better than one that does not start. */
 import { open, readdir } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { parseEntry } from "@holdfast/contract/transcript";
+import { parseEntry } from "@holdfast/contract/conversation/transcript";
 import { Listener, type Told } from "./turn.ts";
 
 export async function readTold({ runs, before }: { runs: string; before: number }): Promise<Told> {

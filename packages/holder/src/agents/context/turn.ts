@@ -1,7 +1,7 @@
 /** A conversation as an agent without its own memory gets it: turns built from a transcript's entries, or collected as they happen. */
 
-import type { ToolKind, TurnEnd } from "@holdfast/contract/status";
-import type { Entry } from "@holdfast/contract/transcript";
+import type { ToolKind, TurnEnd } from "@holdfast/contract/conversation/enums";
+import type { Entry } from "@holdfast/contract/conversation/transcript";
 
 export interface ToolUse {
   kind: "tool";

@@ -2,7 +2,7 @@
  * The usage of a command in one turn. Reported tokens are used as they are. Otherwise tokens are estimated from the texts: the prompt and the
  * output of tools are input, and everything the command prints is output. Text that the command adds to its requests is not visible.
  */
-import type { TokenUse } from "@holdfast/contract/transcript";
+import type { TokenUse } from "@holdfast/contract/conversation/transcript";
 import { bytesOf, type Gauge } from "../context/tokens.ts";
 import type { Piece } from "./piece.ts";
 

@@ -5,8 +5,8 @@
 import { randomUUID } from "node:crypto";
 import { basename, join } from "node:path";
 import type { Readable } from "node:stream";
-import { type ExecOrder, MCP_FILE, SERVERS_WORD } from "@holdfast/contract/agent-order";
-import type { TokenUse } from "@holdfast/contract/transcript";
+import { type ExecOrder, MCP_FILE, SERVERS_WORD } from "@holdfast/contract/agent/order";
+import type { TokenUse } from "@holdfast/contract/conversation/transcript";
 import { type Command, type HowItEnded, start, tailOf } from "../command.ts";
 import { type Kept, KeptContext } from "../context/kept.ts";
 import { bytesOf } from "../context/tokens.ts";

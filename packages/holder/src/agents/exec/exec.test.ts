@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { McpServer } from "@agentclientprotocol/sdk";
-import { ExecOrder } from "@holdfast/contract/agent-order";
+import { ExecOrder } from "@holdfast/contract/agent/order";
 import { inspect } from "@holdfast/platform/process";
 import { expect, onTestFinished, test } from "vitest";
 import { directory, type Talk, talkTo, turn, user, writeTranscript } from "../../../test/test-client.ts";

@@ -1,6 +1,6 @@
 /** `node exec-agent.mjs [WORD…] ORDER.json`: runs a command per turn as an agent that speaks the Agent Client Protocol. */
 import { dirname, resolve } from "node:path";
-import { ExecOrder } from "@holdfast/contract/agent-order";
+import { ExecOrder } from "@holdfast/contract/agent/order";
 import { readOrder } from "../order.ts";
 import { serve } from "../serve.ts";
 import { ExecConversation } from "./exec-conversation.ts";

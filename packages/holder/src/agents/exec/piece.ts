@@ -1,5 +1,5 @@
 /** The parts of a command's answer, independent of its format. */
-import type { TokenUse } from "@holdfast/contract/transcript";
+import type { TokenUse } from "@holdfast/contract/conversation/transcript";
 
 export type Piece =
   | { kind: "text"; text: string }

@@ -1,5 +1,5 @@
 /** Guesses the kind of another agent's tool from its name. */
-import type { ToolKind } from "@holdfast/contract/status";
+import type { ToolKind } from "@holdfast/contract/conversation/enums";
 
 const KINDS: [names: RegExp, kind: ToolKind][] = [
   [/bash|shell|exec|command|terminal/i, "execute"],

@@ -1,7 +1,7 @@
 /** The endpoint and the API of the model: from the order, else from the variables that other programs for this API use. Keys stay in the environment. */
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import type { ModelApi, ModelOrder } from "@holdfast/contract/agent-order";
+import type { ModelApi, ModelOrder } from "@holdfast/contract/agent/order";
 import type { LanguageModel } from "ai";
 import * as z from "zod/mini";
 import { AgentFailure } from "../failure.ts";

@@ -1,6 +1,6 @@
 /** Permission to use a tool: by the mode, by an earlier permission for good, or by asking. */
 import type { PermissionOption, ToolCallUpdate } from "@agentclientprotocol/sdk";
-import { type ModelMode, REASON } from "@holdfast/contract/agent-order";
+import { type ModelMode, REASON } from "@holdfast/contract/agent/order";
 import type { Place } from "../conversation.ts";
 import type { AgentTool, Leave as Wanted } from "./tools/tool.ts";
 

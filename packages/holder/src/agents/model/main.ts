@@ -1,5 +1,5 @@
 /** `node model-agent.mjs ORDER.json`: the built-in agent, which speaks the Agent Client Protocol. */
-import { ModelOrder } from "@holdfast/contract/agent-order";
+import { ModelOrder } from "@holdfast/contract/agent/order";
 import { readOrder } from "../order.ts";
 import { serve } from "../serve.ts";
 import { modelKind } from "./open-model.ts";

@@ -6,9 +6,9 @@
  */
 
 import { RequestError, type SessionConfigOption, type StopReason } from "@agentclientprotocol/sdk";
-import type { ModelOrder } from "@holdfast/contract/agent-order";
-import { MODEL_MODES } from "@holdfast/contract/agent-order";
-import type { TokenUse } from "@holdfast/contract/transcript";
+import type { ModelOrder } from "@holdfast/contract/agent/order";
+import { MODEL_MODES } from "@holdfast/contract/agent/order";
+import type { TokenUse } from "@holdfast/contract/conversation/transcript";
 import type { ModelMessage } from "ai";
 import { KeptContext } from "../context/kept.ts";
 import { bytesOf } from "../context/tokens.ts";

@@ -2,8 +2,8 @@
 import { realpath } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { McpServer } from "@agentclientprotocol/sdk";
-import { type ModelOrder, TRANSCRIPTS } from "@holdfast/contract/agent-order";
-import { meansServer } from "@holdfast/contract/tool-names";
+import { type ModelOrder, TRANSCRIPTS } from "@holdfast/contract/agent/order";
+import { meansServer } from "@holdfast/contract/agent/tool-names";
 import type { Place } from "../conversation.ts";
 import { AgentFailure } from "../failure.ts";
 import type { Kind } from "../serve.ts";

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StopReason } from "@agentclientprotocol/sdk";
-import type { TokenUse } from "@holdfast/contract/transcript";
+import type { TokenUse } from "@holdfast/contract/conversation/transcript";
 import { type FinishReason, jsonSchema, type LanguageModelUsage, type ModelMessage, streamText, type ToolSet, tool as toolFor } from "ai";
 import { say, type Turn } from "../context/turn.ts";
 import { type Place, textChunk } from "../conversation.ts";

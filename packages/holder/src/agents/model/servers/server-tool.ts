@@ -1,6 +1,6 @@
 /** Wraps a server's tool as one of the agent's tools, with a name that every model accepts and the server's own description. */
 import { createHash } from "node:crypto";
-import { serverPrefix, toolWord } from "@holdfast/contract/tool-names";
+import { serverPrefix, toolWord } from "@holdfast/contract/agent/tool-names";
 import * as z from "zod/mini";
 import type { AgentTool } from "../tools/tool.ts";
 import type { Progress, Tool } from "./mcp-client.ts";

@@ -1,5 +1,5 @@
-import type { ToolKind } from "@holdfast/contract/status";
-import { isNamed } from "@holdfast/contract/tool-names";
+import { isNamed } from "@holdfast/contract/agent/tool-names";
+import type { ToolKind } from "@holdfast/contract/conversation/enums";
 import { listFiles } from "./list-files.ts";
 import { readFile } from "./read-file.ts";
 import { runCommand } from "./run-command.ts";

@@ -1,5 +1,5 @@
 /** The interface of the built-in agent's tools. */
-import type { ToolKind } from "@holdfast/contract/status";
+import type { ToolKind } from "@holdfast/contract/conversation/enums";
 import type { JSONSchema7 } from "ai";
 import type * as z from "zod/mini";
 

@@ -2,8 +2,8 @@
  * Selects the tools for the model, from the agent's own tools and those of MCP servers: by the names in the settings and the role, and by the available space. All
  * tools are sent with every request, so many of them would fill a small context.
  */
-import type { ModelOrder } from "@holdfast/contract/agent-order";
-import { meansServer, serverPrefix } from "@holdfast/contract/tool-names";
+import type { ModelOrder } from "@holdfast/contract/agent/order";
+import { meansServer, serverPrefix } from "@holdfast/contract/agent/tool-names";
 import { bytesOf } from "../../context/tokens.ts";
 import type { Notice } from "../../notices.ts";
 import type { Servers } from "../servers/servers.ts";
