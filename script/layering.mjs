@@ -20,7 +20,10 @@ async function checkSource() {
   if (modules.length === 0) return ["no module was read: the layering check would pass in silence"];
   const imports = modules.reduce((count, module) => count + module.dependencies.length, 0);
   if (imports === 0) return ["no import was read: the layering check would pass in silence"];
-  return summary.violations.map(({ from, to, rule }) => `${from} may not import ${to} (${rule.name})`);
+  return summary.violations.map(({ from, to, rule, cycle }) => {
+    const round = cycle ? `: ${cycle.map(({ name }) => name).join(" → ")}` : "";
+    return `${from} may not import ${to} (${rule.name}${round})`;
+  });
 }
 
 async function checkCanaries() {
@@ -47,7 +50,9 @@ function isCovered(name, planted) {
 }
 
 function verdict({ rule, file }, violations) {
-  const fired = violations.filter(({ from }) => from === file).map((violation) => violation.rule.name);
+  // A cycle is reported once, for one of its files.
+  const isIn = ({ from, cycle = [] }) => from === file || cycle.some(({ name }) => name === file);
+  const fired = violations.filter(isIn).map((violation) => violation.rule.name);
   if (rule === null) return fired.length === 0 ? [] : [`canary ${file} is clean and was called ${fired.join(", ")}`];
   return fired.includes(rule) ? [] : [`canary ${file} did not turn ${rule} red (${fired.join(", ") || "nothing fired"})`];
 }
@@ -61,18 +66,16 @@ function plant(copy, planted) {
     link(path.join(copy, "packages", folder), path.join(copy, "node_modules/@holdfast", folder));
   }
   write(path.join(copy, "package.json"), fs.readFileSync(path.join(root, "package.json")));
-  for (const { file, code } of planted) {
-    write(path.join(copy, file), `${code}\n`);
+  for (const { file, code } of planted)
     for (const target of targetsOf(file, code)) write(path.join(copy, target), "export const x = 1;\nexport const y = 1;\n");
-  }
+  for (const { file, code } of planted) write(path.join(copy, file), `${code}\n`);
 }
 
 /** The files that canaries import, by relative path or package name; `nowhere` does not exist. */
 function targetsOf(file, code) {
   const specifiers = [...code.matchAll(/'([^']+)'/g)].map(([, specifier]) => specifier);
   return specifiers.flatMap((specifier) => {
-    if (specifier.startsWith("."))
-      return specifier.includes("nowhere") || specifier.endsWith("main.ts") ? [] : [path.join(path.dirname(file), specifier)];
+    if (specifier.startsWith(".")) return specifier.includes("nowhere") ? [] : [path.join(path.dirname(file), specifier)];
     const [, name, inside = "index"] = /^@holdfast\/([^/]+)(?:\/(.+))?$/.exec(specifier) ?? [];
     return name === undefined ? [] : [`packages/${name}/src/${inside}.ts`];
   });

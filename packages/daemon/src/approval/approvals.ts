@@ -38,6 +38,7 @@ import type { SessionQueries, SessionRecord } from "../projection/session-querie
 import type { Turns } from "../session/attach/typing.ts";
 import { readSpec } from "../session/run/run-files.ts";
 import type { AgentStatus, Parked, Parking, StatusFollower } from "../session/status/agent-status.ts";
+import type { Answer } from "./answer.ts";
 import { answerByChoice } from "./by-choice.ts";
 import { answerByKeys, type Pressed } from "./by-keys.ts";
 import { calmByTool, checkToolAnswer, toolRequest, waitingByTool } from "./by-tool.ts";
@@ -77,16 +78,6 @@ const LOOK_MS = 100;
 const STANDS = 3;
 
 type Followed = Parameters<StatusFollower>[0];
-
-export interface Answer {
-  decision: Decision;
-  reason?: string | undefined;
-  /** Allows it from now on, not only this once. */
-  always?: boolean;
-  /** Digest of the request as the principal saw it. */
-  digest?: string | undefined;
-  actor: Principal;
-}
 
 const ANYTHING = { agent: undefined, tool: undefined, pattern: undefined, directory: undefined, compound: true };
 

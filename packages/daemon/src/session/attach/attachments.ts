@@ -16,7 +16,6 @@ import { type Host, type HostClient, type RunId, runMarker } from "../../host/ho
 import type { Draft, Journal } from "../../journal/journal.ts";
 import type { AttachmentQueries, AttachmentRecord, AttachRequest } from "../../projection/attachments.ts";
 import type { SessionQueries } from "../../projection/session-queries.ts";
-import type { Attached } from "./moving.ts";
 import { type Present, whoDrives } from "./who-drives.ts";
 
 /** Interval of looks, for writes that failed on a full disk and for a tmux that does not report. */
@@ -26,6 +25,14 @@ interface Here extends Present {
   client: HostClient;
   attachment: AttachmentRecord;
   isNew: boolean;
+}
+
+/** A terminal that shows a session. `show`: set if the daemon opened the terminal for a person elsewhere, and moves it itself. */
+export interface Attached {
+  host: Host;
+  client: HostClient;
+  attachment: AttachmentRecord;
+  show: ((session: SessionId, options: { readOnly: boolean }) => Promise<void>) | undefined;
 }
 
 /** `upTo`: the position in the journal when they left. */

@@ -26,7 +26,7 @@ import type { RunIdentity } from "../../agent/mcp.ts";
 import { commandOf, type Profile, structuredCommandOf } from "../../agent/profile.ts";
 import type { Profiles } from "../../agent/profiles/index.ts";
 import { splitPrompt } from "../../agent/prompt-arguments.ts";
-import { type ToolRule, toolRule } from "../../agent/tool-limits.ts";
+import { type ToolRule, toolRule } from "../../agent/tool-rule.ts";
 import { beginsCommand, contextPointer } from "../../workspace/context/context.ts";
 import { budgetFor } from "./budget.ts";
 import { runEnvironment } from "./launch-file.ts";
