@@ -102,7 +102,7 @@ export class Attachments implements Disposable {
 
   /** Resolves when the journal shows who was attached at the time of the call. Calls that arrive while a look is pending share it. */
   look(): Promise<void> {
-    this.#next ??= this.#inTurn(async () => {
+    this.#next ??= this.#oneAtATime(async () => {
       this.#next = undefined;
       for (const host of this.#hosts.values()) {
         const trouble = await this.#compare(host).then(
@@ -151,7 +151,7 @@ export class Attachments implements Disposable {
 
   /** Makes this attachment the driver. */
   change(session: SessionId, to: AttachmentRecord, change: Change): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#oneAtATime(async () => {
       const record = this.#sessions.get(session);
       const host = record && this.#hosts.get(record.host);
       if (!host) return;
@@ -164,7 +164,7 @@ export class Attachments implements Disposable {
 
   /** Shows a line on an attached terminal. */
   tell(session: SessionId, id: string, text: string): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#oneAtATime(async () => {
       const host = this.#hosts.get(this.#sessions.get(session)?.host ?? "tmux");
       if (host) await this.#tell(host, session, id, text);
     });
@@ -177,7 +177,7 @@ export class Attachments implements Disposable {
     if (client) await host.tell(client, text, { stays: true }).catch((error: unknown) => log(`session ${session}: ${describe(error)}`));
   }
 
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+  #oneAtATime<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#last.then(work);
     this.#last = turn.catch(() => {});
     return turn;
