@@ -174,7 +174,7 @@ import { Merging } from "./workspace/merge/merging.ts";
 import { Radar } from "./workspace/radar/radar.ts";
 import { Collecting } from "./workspace/removal/collecting.ts";
 import { Removing } from "./workspace/removal/removing.ts";
-import { TrustedProjects } from "./workspace/trust.ts";
+import { TrustedProjects } from "./workspace/setup/trust.ts";
 import { Workspaces } from "./workspace/workspaces.ts";
 
 /** A daemon that finds damage this soon after its start launches no successor: the two could restart each other forever. */

@@ -74,7 +74,7 @@ import { readPrices } from "./usage/prices.ts";
 import { Spending } from "./usage/spending.ts";
 import { Checkpoints } from "./workspace/checkpoint/workspace-checkpoints.ts";
 import { Contexts } from "./workspace/context/contexts.ts";
-import { TrustedProjects } from "./workspace/trust.ts";
+import { TrustedProjects } from "./workspace/setup/trust.ts";
 import { Workspaces } from "./workspace/workspaces.ts";
 
 const MOST_CONNECTIONS = 100;

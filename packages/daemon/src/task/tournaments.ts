@@ -33,8 +33,8 @@ import { isAncestor } from "../workspace/git/combine.ts";
 import { findRepository } from "../workspace/git/repository.ts";
 import { planBeginning } from "../workspace/git/worktree.ts";
 import type { Merging } from "../workspace/merge/merging.ts";
-import { readProject } from "../workspace/project.ts";
 import type { Removing } from "../workspace/removal/removing.ts";
+import { readProject } from "../workspace/setup/project.ts";
 import type { Workspaces } from "../workspace/workspaces.ts";
 
 /** Concurrent worktrees and set-ups: each reads and writes a whole repository. */

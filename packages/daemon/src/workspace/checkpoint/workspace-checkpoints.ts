@@ -10,7 +10,7 @@ import type { SessionQueries } from "../../projection/session-queries.ts";
 import type { WorkspaceRecord } from "../../projection/workspaces.ts";
 import { type Environment, GitError, git, parts } from "../git/git.ts";
 import { takeTree } from "../git/snapshot.ts";
-import { DEFAULT_PROJECT, readProject } from "../project.ts";
+import { DEFAULT_PROJECT, readProject } from "../setup/project.ts";
 import {
   countChanges,
   createCheckpoint,

@@ -8,7 +8,7 @@ import type { Environment } from "../git/git.ts";
 import { type Pushed, push } from "../git/push.ts";
 import { whatIsCheckedOut } from "../git/snapshot.ts";
 import { uncommitted } from "../git/uncommitted.ts";
-import { liveTree, type TreeRecord } from "../live.ts";
+import { liveTree, type TreeRecord } from "../setup/live.ts";
 import { merge } from "./merge.ts";
 import { openPullRequest } from "./pull-request.ts";
 
