@@ -55,7 +55,7 @@ const INNER_ROOMS = {
       status: ["run"],
       attach: ["run"],
       ".": ["run", "status", "attach"],
-      recover: ["run", "."],
+      restore: ["run", "."],
     },
   },
   workspace: {

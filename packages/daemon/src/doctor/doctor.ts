@@ -5,7 +5,7 @@
 import { type Finding, type HoldfastError, type Listening, unwritable } from "@holdfast/contract";
 import type { Home } from "@holdfast/platform";
 import type { Backups } from "../journal/backups.ts";
-import type { Orphans } from "../session/recover/orphans.ts";
+import type { Orphans } from "../session/restore/orphans.ts";
 import { address } from "./address.ts";
 import { type AgentState, agentStates, agentVersions } from "./agents.ts";
 import { backupState, setAside } from "./backups.ts";

@@ -23,8 +23,8 @@ import { readProject } from "../setup/project.ts";
 import { stopSetup } from "../setup/set-up.ts";
 import { actionsOf, placeOf, type TrustedProjects } from "../setup/trust.ts";
 import { lossesOf } from "./losses.ts";
+import { recoverTree } from "./recover.ts";
 import { keepRemains, REMOVED_REFS, type Remains, readRemains } from "./remains.ts";
-import { restore } from "./restore.ts";
 import { takeAway } from "./take-away.ts";
 
 export interface RemoveOptions {
@@ -209,14 +209,14 @@ export class Removing {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     writeFileSync(join(directory, MARK), "");
 
-    const restored = await restore({ repo: tree.repo, path: tree.path, name, remains, files: ref }, { env });
+    const recovered = await recoverTree({ repo: tree.repo, path: tree.path, name, remains, files: ref }, { env });
     const ignored = await this.#copyIgnored(tree, env);
     using range = await this.#ports.hold(record.ports, record);
     const now = {
       name,
-      branch: restored.branch,
+      branch: recovered.branch,
       path: tree.path,
-      ownBranch: record.ownBranch || restored.madeBranch,
+      ownBranch: record.ownBranch || recovered.madeBranch,
       portBase: range.portBase,
       ports: range.ports,
     };
@@ -224,7 +224,7 @@ export class Removing {
     rememberGitDirectory(directory, gitPlaceOf(tree.repo)?.common ?? tree.repo);
     this.#journal.append({ type: "workspace.recovered", actor, session: null, data: { id: record.id, ...now } });
     rmSync(join(directory, MARK), { force: true });
-    return [...restored.notes, ignored];
+    return [...recovered.notes, ignored];
   }
 
   /** Returns what was kept at the removal. If the workspace was not removed, keeps its branch first. */
