@@ -1,5 +1,5 @@
 /**
- * Allowed imports, as in the two Layout tables of the design. A package or room may not import a name that its entry does not list.
+ * Allowed imports, as in the two Layout tables of the design: a package, folder or room may import only what its line names.
  * script/layering.mjs runs these dependency-cruiser rules on the source and on planted violations.
  */
 const PACKAGES = {
@@ -12,6 +12,16 @@ const PACKAGES = {
   cli: ["sdk", "mcp", "platform", "contract"],
 };
 
+/** Regular expressions for paths. */
+export const FOLDERS = {
+  agents: [],
+  examples: [],
+  script: ["packages/(contract|cli)/", "packages/daemon/src/configuration-schema\\.ts", "tests/"],
+  tests: ["packages/", "agents/", "script/real-agents\\.mjs"],
+  bench: ["packages/(contract|platform|sdk|daemon)/", "agents/", "script/real-agents\\.mjs", "tests/"],
+};
+
+const DAEMON = "packages/daemon/src";
 const SESSION = ["agent", "host", "record", "workspace", "access", "journal", "projection"];
 const ABOVE_SESSION = ["session", ...SESSION];
 
@@ -36,21 +46,69 @@ const ROOMS = {
 };
 ROOMS.api = Object.keys(ROOMS);
 
-const DAEMON = "packages/daemon/src";
+/** Rooms inside rooms; `.` stands for the files beside them. A test may set its scene with any of them. */
+const INNER_ROOMS = {
+  session: {
+    at: `${DAEMON}/session`,
+    rooms: {
+      run: [],
+      status: ["run"],
+      attach: ["run"],
+      ".": ["run", "status", "attach"],
+      restore: ["run", "."],
+    },
+  },
+  workspace: {
+    at: `${DAEMON}/workspace`,
+    rooms: {
+      git: [],
+      setup: ["git"],
+      context: ["setup"],
+      checkpoint: ["git", "setup"],
+      merge: ["git", "setup", "context"],
+      radar: ["git", "checkpoint"],
+      removal: ["git", "setup", "context", "radar"],
+      ".": ["git", "setup", "context"],
+    },
+  },
+  holder: {
+    at: "packages/holder/src",
+    rooms: {
+      ".": [],
+      "agents/context": [],
+      agents: ["agents/context"],
+      "agents/exec": ["agents", "agents/context"],
+      "agents/model": [".", "agents", "agents/context"],
+      conversation: [".", "agents/context"],
+    },
+  },
+};
+
+const MAY_BE_CYCLIC = [
+  // Delete the next line once packages/cli has no import cycle.
+  "packages/cli",
+];
+
 const TEST = "\\.test\\.ts$|^packages/[^/]+/test/";
-const OURS = "^(packages|agents|tests|bench|examples|script)/";
+const OURS = `^(packages|${either(Object.keys(FOLDERS))})/`;
 
 export const rules = [
   ...Object.entries(PACKAGES).map(([name, allowed]) => packageRule(name, allowed)),
-  forbid("agents", { path: "^agents/" }, { path: OURS, pathNot: "^agents/" }),
   forbid("unknown-package", { path: "^packages/", pathNot: `^packages/(${either(Object.keys(PACKAGES))})/` }, {}),
+  ...Object.entries(FOLDERS).map(([name, allowed]) => folderRule(name, allowed)),
+  // Users copy the examples: each is one file on the published SDK.
+  forbid("examples-only-sdk", { path: "^examples/" }, { pathNot: "^holdfast/sdk$", dependencyTypesNot: ["core"] }),
 
-  ...Object.entries(ROOMS).map(([name, allowed]) => roomRule(name, allowed)),
-  forbid("unknown-room", { path: `^${DAEMON}/[^/]+/`, pathNot: `^${DAEMON}/(${either(Object.keys(ROOMS))})/` }, {}),
+  ...Object.keys(ROOMS).map((name) => roomRule(`room-${name}`, { at: DAEMON, rooms: ROOMS, name })),
+  unknownRoom("unknown-room", { at: DAEMON, rooms: ROOMS }),
+  ...Object.entries(INNER_ROOMS).flatMap(([house, { at, rooms }]) => [
+    ...Object.keys(rooms).map((name) => roomRule(`${house}-${nameOf(name)}`, { at, rooms, name, except: TEST })),
+    unknownRoom(`unknown-${house}-room`, { at, rooms }),
+  ]),
   forbid("composition-root", {}, { path: `^${DAEMON}/main\\.ts$` }),
   forbid(
     "host-adapter",
-    { pathNot: `^packages/daemon/test/|^${DAEMON}/(main\\.ts$|host/suite\\.test\\.ts$|host/([^/]+)/)` },
+    { path: "^packages/", pathNot: `^packages/daemon/test/|^${DAEMON}/(main\\.ts$|host/suite\\.test\\.ts$|host/([^/]+)/)` },
     { path: `^${DAEMON}/host/(tmux|native)/` },
   ),
   forbid(
@@ -58,6 +116,14 @@ export const rules = [
     { path: `^${DAEMON}/host/([^/]+)/` },
     { path: `^${DAEMON}/host/(tmux|native)/`, pathNot: `^${DAEMON}/host/$1/` },
   ),
+
+  // Endpoints belong to routes; the data they carry knows of neither.
+  forbid(
+    "contract-routes",
+    { path: "^packages/contract/src/", pathNot: `${TEST}|\\b(endpoints|openapi|index)\\.ts$` },
+    { path: "^packages/contract/src/.*\\broutes\\.ts$" },
+  ),
+  forbid("contract-openapi", { pathNot: `${TEST}|^script/` }, { path: "^packages/contract/src/.*\\bopenapi\\.ts$" }),
 
   forbid("http-library", { path: "^(packages|agents)/", pathNot: `^${DAEMON}/api/` }, { path: "(^|/)node_modules/(hono|@hono|ws)/" }),
   // A browser has no Unix sockets and needs nothing else from Node.
@@ -73,19 +139,37 @@ export const rules = [
   ),
   forbid("contract-browser-safe", { path: "^packages/contract/", pathNot: TEST }, { dependencyTypes: ["core"] }),
   forbid("undeclared", { path: "^(packages|agents)/", pathNot: TEST }, { dependencyTypes: ["npm-no-pkg", "npm-unknown", "npm-dev"] }),
-  forbid("unresolved", {}, { couldNotResolve: true }),
+  // A cycle of types alone counts too: neither file can be understood without the other.
+  forbid("cycle", { pathNot: `^(${either(MAY_BE_CYCLIC)})/` }, { circular: true }),
+  forbid("unresolved", { pathNot: "^examples/" }, { couldNotResolve: true }),
 ];
 
 function packageRule(name, allowed) {
   return forbid(`package-${name}`, { path: `^packages/${name}/` }, { path: OURS, pathNot: `^packages/(${either([name, ...allowed])})/` });
 }
 
-function roomRule(name, allowed) {
-  return forbid(
-    `room-${name}`,
-    { path: `^${DAEMON}/${name}/` },
-    { path: `^${DAEMON}/`, pathNot: `^${DAEMON}/(${either([name, ...allowed])})/` },
-  );
+function folderRule(name, allowed) {
+  return forbid(`folder-${name}`, { path: `^${name}/` }, { path: OURS, pathNot: `^(${either([`${name}/`, ...allowed])})` });
+}
+
+function roomRule(rule, { at, rooms, name, except = [] }) {
+  const allowed = [name, ...rooms[name]].map((each) => filesOf(each, { at, rooms }));
+  return forbid(rule, { path: filesOf(name, { at, rooms }), pathNot: except }, { path: `^${at}/`, pathNot: allowed });
+}
+
+/** The files of a room, without those of rooms inside it. */
+function filesOf(name, { at, rooms }) {
+  if (name === ".") return `^${at}/[^/]+$`;
+  const inside = Object.keys(rooms).flatMap((other) => (other.startsWith(`${name}/`) ? [other.slice(name.length + 1)] : []));
+  return `^${at}/${name}/${inside.length === 0 ? "" : `(?!(${either(inside)})/)`}`;
+}
+
+function unknownRoom(rule, { at, rooms }) {
+  return forbid(rule, { path: `^${at}/[^/]+/`, pathNot: `^${at}/(${either(Object.keys(rooms))})/` }, {});
+}
+
+function nameOf(room) {
+  return room === "." ? "root" : room.replaceAll("/", "-");
 }
 
 function forbid(name, from, to) {

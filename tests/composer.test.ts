@@ -3,7 +3,7 @@ import type { Screen } from "@holdfast/contract";
 import { readComposer } from "@holdfast/daemon/agent/composer";
 import { nameOf, readFixtures } from "@holdfast/daemon/agent/fixtures/fixtures";
 import { Profiles } from "@holdfast/daemon/agent/profiles/index";
-import { Model } from "@holdfast/holder/model";
+import { Emulator } from "@holdfast/holder/emulator";
 import { expect, test } from "vitest";
 
 test("a draft is recognized on the native host as on tmux", async () => {
@@ -20,9 +20,9 @@ test("a draft is recognized on the native host as on tmux", async () => {
 });
 
 async function onNativeHost({ ansi, columns, rows, cursor }: Screen): Promise<Screen> {
-  const model = new Model({ directory: "/nowhere", columns, rows, onReply: () => {} });
+  const emulator = new Emulator({ directory: "/nowhere", columns, rows, onReply: () => {} });
   const place = `\x1b[${cursor.y + 1};${cursor.x + 1}H\x1b[?25${cursor.visible ? "h" : "l"}`;
-  model.output(Buffer.from(ansi + place), 0);
-  if (!(await model.settle(5000))) throw new Error("the emulator did not come to an end");
-  return model.screen();
+  emulator.output(Buffer.from(ansi + place), 0);
+  if (!(await emulator.settle(5000))) throw new Error("the emulator did not come to an end");
+  return emulator.screen();
 }

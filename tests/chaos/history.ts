@@ -1,7 +1,7 @@
 /** Random histories, each in its own home that starts with a session on each host. */
 import { HOSTS } from "@holdfast/contract";
 import fc from "fast-check";
-import { Model } from "./model.ts";
+import { Expected } from "./expected.ts";
 import { start, steps } from "./steps.ts";
 import { World } from "./world.ts";
 
@@ -9,9 +9,9 @@ export function histories(options: { longest: number; faults: Map<string, number
   return fc.asyncProperty(fc.commands(steps(), { maxCommands: options.longest, size: "max" }), async (commands) => {
     await using world = new World();
     const setUp = async () => {
-      const model = new Model(options.faults);
-      for (const host of HOSTS) await start(model, world, host);
-      return { model, real: world };
+      const expected = new Expected(options.faults);
+      for (const host of HOSTS) await start(expected, world, host);
+      return { model: expected, real: world };
     };
     await fc.asyncModelRun(setUp, commands);
     options.onStep?.();

@@ -6,13 +6,13 @@ import { HOSTS, type OwnHost, type Session } from "@holdfast/contract";
 import { inspect, openHome } from "@holdfast/platform";
 import fc from "fast-check";
 import { eventually } from "../home.ts";
-import type { Known, Model } from "./model.ts";
+import type { Expected, Known } from "./expected.ts";
 import { answered, type World } from "./world.ts";
 
 const MOST_SESSIONS = 5;
 
 /** `on` chooses among the sessions that fit. */
-abstract class Step implements fc.AsyncCommand<Model, World> {
+abstract class Step implements fc.AsyncCommand<Expected, World> {
   readonly name: string;
   readonly on: number;
 
@@ -21,19 +21,19 @@ abstract class Step implements fc.AsyncCommand<Model, World> {
     this.on = on;
   }
 
-  abstract among(model: Model): readonly Known[];
-  abstract act(known: Known, model: Model, world: World): Promise<void>;
+  abstract among(expected: Expected): readonly Known[];
+  abstract act(known: Known, expected: Expected, world: World): Promise<void>;
 
-  check(model: Readonly<Model>): boolean {
-    return this.among(model as Model).length > 0;
+  check(expected: Readonly<Expected>): boolean {
+    return this.among(expected as Expected).length > 0;
   }
 
-  async run(model: Model, world: World): Promise<void> {
-    const fitting = this.among(model);
+  async run(expected: Expected, world: World): Promise<void> {
+    const fitting = this.among(expected);
     const known = fitting[this.on % fitting.length];
     if (!known) return;
-    await this.act(known, model, world);
-    await world.check(model);
+    await this.act(known, expected, world);
+    await world.check(expected);
   }
 
   toString(): string {
@@ -41,7 +41,7 @@ abstract class Step implements fc.AsyncCommand<Model, World> {
   }
 }
 
-function step(name: string, among: (model: Model) => readonly Known[], act: Step["act"]): fc.Arbitrary<Step> {
+function step(name: string, among: (expected: Expected) => readonly Known[], act: Step["act"]): fc.Arbitrary<Step> {
   const Named = class extends Step {
     among = among;
     act = act;
@@ -50,27 +50,31 @@ function step(name: string, among: (model: Model) => readonly Known[], act: Step
 }
 
 /** A step that needs no session. */
-function always(name: string, act: (model: Model, world: World) => Promise<void>, fits: (model: Model) => boolean = () => true) {
-  return fc.constant<fc.AsyncCommand<Model, World>>({
-    check: (model) => fits(model as Model),
-    async run(model, world) {
-      await act(model, world);
-      await world.check(model);
+function always(
+  name: string,
+  act: (expected: Expected, world: World) => Promise<void>,
+  fits: (expected: Expected) => boolean = () => true,
+) {
+  return fc.constant<fc.AsyncCommand<Expected, World>>({
+    check: (expected) => fits(expected as Expected),
+    async run(expected, world) {
+      await act(expected, world);
+      await world.check(expected);
     },
     toString: () => name,
   });
 }
 
-const live = (model: Model) => model.live;
-const ended = (model: Model) => model.ended;
+const live = (expected: Expected) => expected.live;
+const ended = (expected: Expected) => expected.ended;
 
-export function steps(): fc.Arbitrary<fc.AsyncCommand<Model, World>>[] {
+export function steps(): fc.Arbitrary<fc.AsyncCommand<Expected, World>>[] {
   return [
-    ...HOSTS.map((host) => always(`run on ${host}`, (model, world) => start(model, world, host), hasRoom)),
+    ...HOSTS.map((host) => always(`run on ${host}`, (expected, world) => start(expected, world, host), hasRoom)),
     step("send", live, send),
     step("send again", live, send),
     step("stop", live, stop),
-    step("rename", (model) => model.sessions, rename),
+    step("rename", (expected) => expected.sessions, rename),
     step("remove", ended, remove),
     step("look at", ended, lookAt),
     always("prune", prune),
@@ -78,8 +82,10 @@ export function steps(): fc.Arbitrary<fc.AsyncCommand<Model, World>>[] {
     always("kill -9 the daemon", killDaemon),
     step("kill -9 a program", live, killProgram),
     step("kill -9 a keeper", live, killKeeper),
-    step("kill -9 a recorder", (model) => live(model).filter(({ host }) => host === "tmux"), killRecorder),
-    ...HOSTS.map((host) => always(`kill -9 the daemon in a start on ${host}`, (model, world) => cutStart(model, world, host), hasRoom)),
+    step("kill -9 a recorder", (expected) => live(expected).filter(({ host }) => host === "tmux"), killRecorder),
+    ...HOSTS.map((host) =>
+      always(`kill -9 the daemon in a start on ${host}`, (expected, world) => cutStart(expected, world, host), hasRoom),
+    ),
     damage("damage the database after a backup", { afterBackup: true }),
     damage("damage the database", { afterBackup: false }),
     step("kill -9 the daemon in a send", live, cutSend),
@@ -87,90 +93,90 @@ export function steps(): fc.Arbitrary<fc.AsyncCommand<Model, World>>[] {
   ];
 }
 
-function hasRoom(model: Model): boolean {
-  return model.sessions.length < MOST_SESSIONS;
+function hasRoom(expected: Expected): boolean {
+  return expected.sessions.length < MOST_SESSIONS;
 }
 
-export async function start(model: Model, world: World, host: OwnHost): Promise<void> {
-  await begun(model, world, await world.spawn(model.newWord(), host));
+export async function start(expected: Expected, world: World, host: OwnHost): Promise<void> {
+  await begun(expected, world, await world.spawn(expected.newWord(), host));
 }
 
-async function begun(model: Model, world: World, session: Session): Promise<void> {
+async function begun(expected: Expected, world: World, session: Session): Promise<void> {
   const { id, name, host, pid } = session;
   const known: Known = { id, name, host, pid: pid ?? 0, live: true, is: ["working"], sent: [], hasGap: false, viewed: false };
-  model.sessions.push(known);
+  expected.sessions.push(known);
   await world.ready(known);
 }
 
-async function send(known: Known, model: Model, world: World): Promise<void> {
-  const text = model.newWord();
+async function send(known: Known, expected: Expected, world: World): Promise<void> {
+  const text = expected.newWord();
   await (await world.client()).call("sendText", { params: { ref: known.id }, body: { text } });
   known.sent.push({ text, sure: true });
 }
 
-async function stop(known: Known, model: Model, world: World): Promise<void> {
+async function stop(known: Known, expected: Expected, world: World): Promise<void> {
   await (await world.client()).call("stopSession", { params: { ref: known.id }, body: { graceMs: 2000 } });
-  model.end(known, "stopped");
+  expected.end(known, "stopped");
 }
 
-async function rename(known: Known, model: Model, world: World): Promise<void> {
-  const name = model.newWord();
+async function rename(known: Known, expected: Expected, world: World): Promise<void> {
+  const name = expected.newWord();
   await (await world.client()).call("renameSession", { params: { ref: known.name }, body: { name } });
   known.name = name;
 }
 
-async function remove(known: Known, model: Model, world: World): Promise<void> {
+async function remove(known: Known, expected: Expected, world: World): Promise<void> {
   await (await world.client()).call("removeSession", { params: { ref: known.id } });
-  model.sessions = model.sessions.filter((other) => other !== known);
+  expected.sessions = expected.sessions.filter((other) => other !== known);
 }
 
-async function lookAt(known: Known, _model: Model, world: World): Promise<void> {
+async function lookAt(known: Known, _expected: Expected, world: World): Promise<void> {
   await (await world.client()).call("viewSession", { params: { ref: known.id }, body: {} });
   known.viewed = true;
 }
 
 /** Removes exactly the ended sessions that were viewed. */
-async function prune(model: Model, world: World): Promise<void> {
+async function prune(expected: Expected, world: World): Promise<void> {
   const { removed } = await (await world.client()).call("prune", { body: { olderThanMs: 0 } });
   const gone = new Set(removed.map(({ id }) => id));
-  for (const known of model.sessions) {
+  for (const known of expected.sessions) {
     const may = !known.live && known.viewed !== false;
     const must = !known.live && known.viewed === true;
     if (gone.has(known.id) ? !may : must) throw new Error(`${known.name} was ${gone.has(known.id) ? "" : "not "}pruned`);
   }
-  model.sessions = model.sessions.filter(({ id }) => !gone.has(id));
+  expected.sessions = expected.sessions.filter(({ id }) => !gone.has(id));
 }
 
-async function restart(_model: Model, world: World): Promise<void> {
+async function restart(_expected: Expected, world: World): Promise<void> {
   await world.home.ok(["down"]);
 }
 
-async function killDaemon(model: Model, world: World): Promise<void> {
-  model.fault("kill -9 of the daemon");
+async function killDaemon(expected: Expected, world: World): Promise<void> {
+  expected.fault("kill -9 of the daemon");
   world.kill(await world.daemonPid());
 }
 
-async function killProgram(known: Known, model: Model, world: World): Promise<void> {
-  model.fault("kill -9 of a program");
+async function killProgram(known: Known, expected: Expected, world: World): Promise<void> {
+  expected.fault("kill -9 of a program");
   world.kill(known.pid);
-  model.end(known, "failed");
+  expected.end(known, "failed");
 }
 
 /** A killed keeper takes the terminals of its programs with it. The programs end, and no exit status is known. */
-async function killKeeper(known: Known, model: Model, world: World): Promise<void> {
+async function killKeeper(known: Known, expected: Expected, world: World): Promise<void> {
   if (known.host === "native") {
-    model.fault("kill -9 of a holder");
+    expected.fault("kill -9 of a holder");
     world.kill(inspect(known.pid)?.parent ?? 0);
-    model.end(known, "lost");
+    expected.end(known, "lost");
     return;
   }
-  model.fault("kill -9 of the tmux server");
+  expected.fault("kill -9 of the tmux server");
   world.kill((await world.tmuxPid()) ?? 0);
-  for (const other of model.live) if (other.host === "tmux") model.end(other, "lost");
+  for (const other of expected.live) if (other.host === "tmux") expected.end(other, "lost");
 }
 
-async function killRecorder(known: Known, model: Model, world: World): Promise<void> {
-  model.fault("kill -9 of a recorder");
+async function killRecorder(known: Known, expected: Expected, world: World): Promise<void> {
+  expected.fault("kill -9 of a recorder");
   const directory = join(openHome(world.home.env).sessions, known.id, "runs", "1");
   const before = Number(readFileSync(join(directory, "recorder"), "utf8"));
   world.kill(before);
@@ -182,19 +188,19 @@ async function killRecorder(known: Known, model: Model, world: World): Promise<v
 }
 
 /** Kills the daemon, then overwrites a part of its database, truncates it or deletes it. */
-function damage(name: string, { afterBackup }: { afterBackup: boolean }): fc.Arbitrary<fc.AsyncCommand<Model, World>> {
+function damage(name: string, { afterBackup }: { afterBackup: boolean }): fc.Arbitrary<fc.AsyncCommand<Expected, World>> {
   const place = fc.record({ way: fc.constantFrom("overwritten", "cut off", "gone"), at: fc.double({ min: 0, max: 1, noNaN: true }) });
   return place.map(({ way, at }) => ({
     check: () => true,
-    async run(model: Model, world: World) {
-      model.fault(`the database ${way}${afterBackup ? " after a backup" : ""}`);
+    async run(expected: Expected, world: World) {
+      expected.fault(`the database ${way}${afterBackup ? " after a backup" : ""}`);
       if (afterBackup) await (await world.client()).call("createBackup", { body: {} });
       const pid = await world.daemonPid();
       world.kill(pid);
       await eventually(() => !inspect(pid) || inspect(pid)?.zombie);
       world.damageDatabase(way, at);
-      if (!afterBackup) for (const known of model.sessions) forget(known);
-      await world.check(model);
+      if (!afterBackup) for (const known of expected.sessions) forget(known);
+      await world.check(expected);
     },
     toString: () => `${name} (${way} at ${at})`,
   }));
@@ -208,8 +214,8 @@ function forget(known: Known): void {
 }
 
 /** Kills the daemon within the few milliseconds that a request takes. */
-async function cut<T>(model: Model, world: World, what: string, request: () => Promise<T>): ReturnType<typeof answered<T>> {
-  model.fault(`kill -9 of the daemon in a ${what}`);
+async function cut<T>(expected: Expected, world: World, what: string, request: () => Promise<T>): ReturnType<typeof answered<T>> {
+  expected.fault(`kill -9 of the daemon in a ${what}`);
   const pid = await world.daemonPid();
   const under = answered(request());
   await delay(Math.random() * 12);
@@ -218,34 +224,36 @@ async function cut<T>(model: Model, world: World, what: string, request: () => P
 }
 
 /** A start without acknowledgement may or may not have happened; a session that exists is complete. */
-async function cutStart(model: Model, world: World, host: OwnHost): Promise<void> {
-  const name = model.newWord();
+async function cutStart(expected: Expected, world: World, host: OwnHost): Promise<void> {
+  const name = expected.newWord();
   const client = await world.client();
   const body = { agent: "shell", name, host, cwd: "/", env: world.home.env, command: world.program } as const;
-  const outcome = await cut(model, world, "start", () => client.call("spawn", { body }));
+  const outcome = await cut(expected, world, "start", () => client.call("spawn", { body }));
   const found = await eventually(async () => {
     const session = (await world.list()).find((one) => one.name === name);
     return session?.status === "starting" ? undefined : { session };
   });
   if (outcome && "reply" in outcome && !found.session) throw new Error(`${name} was acknowledged, and is not there`);
   if (!found.session) return;
-  if (found.session.status === "working") return begun(model, world, found.session);
+  if (found.session.status === "working") return begun(expected, world, found.session);
   const { id, pid, status } = found.session;
   if (status !== "failed" || outcome) throw new Error(`${name} is ${status}`);
-  model.sessions.push({ id, name, host, pid: pid ?? 0, live: false, is: ["failed"], sent: [], hasGap: false, viewed: false });
+  expected.sessions.push({ id, name, host, pid: pid ?? 0, live: false, is: ["failed"], sent: [], hasGap: false, viewed: false });
 }
 
-async function cutSend(known: Known, model: Model, world: World): Promise<void> {
-  const text = model.newWord();
+async function cutSend(known: Known, expected: Expected, world: World): Promise<void> {
+  const text = expected.newWord();
   const client = await world.client();
-  const outcome = await cut(model, world, "send", () => client.call("sendText", { params: { ref: known.id }, body: { text } }));
+  const outcome = await cut(expected, world, "send", () => client.call("sendText", { params: { ref: known.id }, body: { text } }));
   known.sent.push({ text, sure: outcome !== undefined && "reply" in outcome });
 }
 
-async function cutStop(known: Known, model: Model, world: World): Promise<void> {
+async function cutStop(known: Known, expected: Expected, world: World): Promise<void> {
   const client = await world.client();
-  const outcome = await cut(model, world, "stop", () => client.call("stopSession", { params: { ref: known.id }, body: { graceMs: 2000 } }));
-  if (outcome) return model.end(known, "stopped");
+  const outcome = await cut(expected, world, "stop", () =>
+    client.call("stopSession", { params: { ref: known.id }, body: { graceMs: 2000 } }),
+  );
+  if (outcome) return expected.end(known, "stopped");
   // The stop may have happened in part; a second stop completes it.
   const status = await eventually(async () => {
     const { status, pid } = await world.session(known);
@@ -254,5 +262,5 @@ async function cutStop(known: Known, model: Model, world: World): Promise<void> 
   // The next daemon may be completing the same stop.
   if (status === "working")
     await answered((await world.client()).call("stopSession", { params: { ref: known.id }, body: { graceMs: 2000 } }));
-  model.end(known, "stopped", "failed");
+  expected.end(known, "stopped", "failed");
 }

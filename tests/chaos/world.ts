@@ -8,7 +8,7 @@ import { type AnyEvent, HoldfastError, type OwnHost, type Session } from "@holdf
 import { allProcesses, environmentValues, inspect, openHome, signalProcess } from "@holdfast/platform";
 import type { HoldfastClient } from "@holdfast/sdk";
 import { eventually, TestHome } from "../home.ts";
-import type { Known, Model } from "./model.ts";
+import type { Expected, Known } from "./expected.ts";
 
 const PROGRAM = ["/bin/sh", "-c", "stty -echo; echo ready; while read -r line; do echo got $line; done"];
 
@@ -95,29 +95,29 @@ export class World implements AsyncDisposable {
   }
 
   /** Checks everything that must hold after each step. */
-  async check(model: Model): Promise<void> {
-    await eventually(async () => (await this.#differences(model)).length === 0, SETTLED_MS).catch(async () => {
-      throw new Error(`what is there is not what must be:\n  ${(await this.#differences(model)).join("\n  ")}`);
+  async check(expected: Expected): Promise<void> {
+    await eventually(async () => (await this.#differences(expected)).length === 0, SETTLED_MS).catch(async () => {
+      throw new Error(`what is there is not what must be:\n  ${(await this.#differences(expected)).join("\n  ")}`);
     });
   }
 
-  async #differences(model: Model): Promise<string[]> {
+  async #differences(expected: Expected): Promise<string[]> {
     const listed = new Map((await this.list()).map((session) => [session.id, session]));
     const wrong: string[] = [];
-    for (const known of model.sessions) {
+    for (const known of expected.sessions) {
       const session = listed.get(known.id);
       listed.delete(known.id);
       if (!session) wrong.push(`${known.name} is not listed`);
       else wrong.push(...differences(known, session), ...linesWrong(known, this.said(known)));
     }
     for (const { name, status } of listed.values()) wrong.push(`${name} (${status}) is listed and nobody started it`);
-    return [...wrong, ...this.#strays(model), ...orderWrong(await this.events())];
+    return [...wrong, ...this.#strays(expected), ...orderWrong(await this.events())];
   }
 
   /** Finds processes of ended runs. */
-  #strays(model: Model): string[] {
+  #strays(expected: Expected): string[] {
     const pids = this.home.processes().map(({ pid }) => pid);
-    const live = new Set(model.sessions.filter(({ live }) => live).map(({ id }) => `${id}-1`));
+    const live = new Set(expected.sessions.filter(({ live }) => live).map(({ id }) => `${id}-1`));
     const strays = [...environmentValues("HOLDFAST_RUN", pids)].filter(([, marker]) => !live.has(marker));
     return strays.map(([pid, marker]) => `process ${pid} (${allProcesses().get(pid)?.name}) of ${marker} outlived it`);
   }

@@ -12,7 +12,7 @@ import { checkScalars, parseToml, unknownIn } from "./configuration.ts";
 import { MACHINE_KEYS } from "./configuration-schema.ts";
 import { lineOf } from "./unknown-keys.ts";
 import { readPrices } from "./usage/prices.ts";
-import { checkWorkspace } from "./workspace/project.ts";
+import { checkWorkspace } from "./workspace/setup/project.ts";
 
 type Values = Record<string, unknown>;
 

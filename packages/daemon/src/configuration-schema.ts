@@ -10,7 +10,7 @@ import { MCP_KEYS, OWN_SERVER, OWN_SERVER_SETTING } from "./agent/mcp.ts";
 import { AGENT_KEYS } from "./agent/user-profiles.ts";
 import { RULE_KEYS } from "./approval/rules.ts";
 import { PRICE_KEYS } from "./usage/prices.ts";
-import { WORKSPACE_KEYS } from "./workspace/project.ts";
+import { WORKSPACE_KEYS } from "./workspace/setup/project.ts";
 
 /** A setting that is one value. `isNot` completes "X is not …". */
 export interface Value<T> extends Setting {

@@ -20,7 +20,7 @@ import { withValue } from "./configuration-edit.ts";
 import { pathOf, problemsOfProject, problemsOfUser, quoted } from "./configuration-problems.ts";
 import { PROJECT_KEYS, settingsOf, USER_KEYS } from "./configuration-schema.ts";
 import { lineOf, nearest } from "./unknown-keys.ts";
-import { projectFile } from "./workspace/project.ts";
+import { projectFile } from "./workspace/setup/project.ts";
 
 type Values = Record<string, unknown>;
 

@@ -26,6 +26,7 @@ import {
   EXIT_ALREADY_RUNNING,
   type Home,
   inspect,
+  KeyedMutex,
   launchDaemon,
   log,
   minimalEnvironment,
@@ -141,11 +142,11 @@ import { diskUse } from "./session/disk-use.ts";
 import { Forking } from "./session/forking.ts";
 import { KeepAwake } from "./session/keep-awake.ts";
 import { Pruning } from "./session/pruning.ts";
-import { Orphans } from "./session/recover/orphans.ts";
-import { canRebuild, keptRuns, rebuildSessions } from "./session/recover/rebuild.ts";
-import { writeNotice } from "./session/recover/restore-notice.ts";
-import { Restoring } from "./session/recover/restoring.ts";
-import { sweepSessions } from "./session/recover/sweep.ts";
+import { Orphans } from "./session/restore/orphans.ts";
+import { canRebuild, keptRuns, rebuildSessions } from "./session/restore/rebuild.ts";
+import { writeNotice } from "./session/restore/restore-notice.ts";
+import { Restoring } from "./session/restore/restoring.ts";
+import { sweepSessions } from "./session/restore/sweep.ts";
 import { Lifecycle, type RunObserver } from "./session/run/lifecycle.ts";
 import { keepChoice, readEnvironment } from "./session/run/run-files.ts";
 import { Sessions } from "./session/sessions.ts";
@@ -169,12 +170,11 @@ import { servedWithout, withoutConfiguration } from "./without-configuration.ts"
 import { TurnCheckpoints } from "./workspace/checkpoint/turn-checkpoints.ts";
 import { Checkpoints } from "./workspace/checkpoint/workspace-checkpoints.ts";
 import { Contexts } from "./workspace/context/contexts.ts";
-import { InTurn } from "./workspace/in-turn.ts";
 import { Merging } from "./workspace/merge/merging.ts";
 import { Radar } from "./workspace/radar/radar.ts";
 import { Collecting } from "./workspace/removal/collecting.ts";
 import { Removing } from "./workspace/removal/removing.ts";
-import { TrustedProjects } from "./workspace/trust.ts";
+import { TrustedProjects } from "./workspace/setup/trust.ts";
 import { Workspaces } from "./workspace/workspaces.ts";
 
 /** A daemon that finds damage this soon after its start launches no successor: the two could restart each other forever. */
@@ -302,9 +302,9 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   status.followWith(repliesFrom(new TurnQueries(db)));
   status.followWith(firstPrompt);
   const workspaces = new Workspaces({ home, journal, queries: workspaceQueries, trusted });
-  const turns = new InTurn();
+  const mutex = new KeyedMutex();
   const envOf = (id: SessionId) => readEnvironment(home, id);
-  const checkpoints = new Checkpoints({ journal, sessions: queries, turns, envOf });
+  const checkpoints = new Checkpoints({ journal, sessions: queries, mutex, envOf });
   const turnCheckpoints = new TurnCheckpoints({ journal, sessions: queries, workspaces: workspaces.queries, checkpoints });
   const sessions = new Sessions({
     home,
@@ -385,13 +385,13 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     keys: clientKeysOf(configuration),
   });
   const forking = new Forking({ home, queries, profiles, sessions, workspaces, checkpoints });
-  const merging = new Merging({ journal, turns });
+  const merging = new Merging({ journal, mutex });
   const removing = new Removing({
     journal,
     queries: workspaces.queries,
     ports: workspaces.ports,
     trusted,
-    turns,
+    mutex,
     directoryOf: (id) => workspaces.directoryOf(id),
     setAside: home.setAside,
     stopSession: async (name, actor) => void (await sessions.stopping.stop(name, { graceMs: STOP_GRACE_MS, actor })),
@@ -407,7 +407,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     workspaces,
     merging,
     removing,
-    turns,
+    mutex,
   });
   const messageQueries = new MessageQueries(db);
   const groupLog = new GroupMessageQueries(db);
@@ -722,7 +722,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     control,
     workspaces: workspaceHandlers({ workspaces, checkpoints, queries, gate, lookForConflicts: () => radar.look() }),
     contexts: contextHandlers({ contexts: new Contexts({ journal, sessions: queries, workspaces: workspaces.queries }), queries, gate }),
-    tournaments: tournamentHandlers({ tournaments, workspaces, queries, gate, journal, turns, lookForConflicts: () => radar.look() }),
+    tournaments: tournamentHandlers({ tournaments, workspaces, queries, gate, journal, mutex, lookForConflicts: () => radar.look() }),
     digests: digestHandlers({ digests, queries, seen: (ref, actor) => void sessions.view(ref, actor) }),
     conversations: conversationHandlers({ transcripts, verbs: conversationVerbs, sessions }),
     usage: usageHandlers({ spending, queries, gate }),

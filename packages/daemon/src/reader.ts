@@ -8,7 +8,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { ENDPOINTS, type EndpointName, HoldfastError, type SessionId, unwritable } from "@holdfast/contract";
-import type { Home } from "@holdfast/platform";
+import { type Home, KeyedMutex } from "@holdfast/platform";
 import { Access } from "./access/access.ts";
 import { Refusals } from "./access/refusals.ts";
 import { Tokens } from "./access/tokens.ts";
@@ -74,8 +74,7 @@ import { readPrices } from "./usage/prices.ts";
 import { Spending } from "./usage/spending.ts";
 import { Checkpoints } from "./workspace/checkpoint/workspace-checkpoints.ts";
 import { Contexts } from "./workspace/context/contexts.ts";
-import { InTurn } from "./workspace/in-turn.ts";
-import { TrustedProjects } from "./workspace/trust.ts";
+import { TrustedProjects } from "./workspace/setup/trust.ts";
 import { Workspaces } from "./workspace/workspaces.ts";
 
 const MOST_CONNECTIONS = 100;
@@ -258,7 +257,7 @@ export async function serveReader(options: {
     tasks: taskHandlers({ tasks: new Tasks({ journal, queries: new TaskQueries(db) }), queries, gate }),
     workspaces: workspaceHandlers({
       workspaces,
-      checkpoints: new Checkpoints({ journal, sessions: queries, turns: new InTurn(), envOf }),
+      checkpoints: new Checkpoints({ journal, sessions: queries, mutex: new KeyedMutex(), envOf }),
       queries,
       gate,
       lookForConflicts: async () => {},

@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, mkdtempDisposableSync, readFileSync } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ConversationState, EntryDraft, HoldfastEvent, Principal, SessionId } from "@holdfast/contract";
-import { type Home, openHome, runDirectory } from "@holdfast/platform";
+import { type Home, KeyedMutex, openHome, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../src/access/principal.ts";
 import { Profiles } from "../src/agent/profiles/index.ts";
 import { Approvals } from "../src/approval/approvals.ts";
@@ -19,7 +19,6 @@ import { SessionQueries } from "../src/projection/session-queries.ts";
 import { sessionsProjection } from "../src/projection/sessions.ts";
 import { turnsProjection } from "../src/projection/turns.ts";
 import { usageProjection } from "../src/projection/usage.ts";
-import { Turns } from "../src/session/attach/typing.ts";
 import { AgentStatus } from "../src/session/status/agent-status.ts";
 
 export const SOMEBODY = "user:tester" as Principal;
@@ -80,7 +79,7 @@ export class World implements Disposable {
       status: this.status,
       rules,
       hosts,
-      typing: () => new Turns(),
+      typing: () => new KeyedMutex(),
     });
     const keeper: ConversationKeeper = {
       converse: async (_, request) => {

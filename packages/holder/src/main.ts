@@ -2,7 +2,7 @@
  * Keeps one run alive, independent of the daemon: owns the program's pseudo-terminal, appends its output to disk, and answers on a
  * socket. Started with the run's directory; ends after the program has ended and `exit.json` is written.
  *
- * Order for every byte of output: disk first, then the screen model and the viewers. The daemon may die or be replaced at any time; its
+ * Order for every byte of output: disk first, then the terminal emulator and the viewers. The daemon may die or be replaced at any time; its
  * connection is one client among others.
  */
 import { fstatSync, openSync, rmSync } from "node:fs";
@@ -12,9 +12,9 @@ import { BYTES, decodeMessage, encodeMessage, FrameReader, LONGEST_TYPED } from 
 import { type FromHolder, HOLDER_PROTOCOL, ToHolder } from "@holdfast/contract/terminal/holder";
 import { writeFileAtomic } from "@holdfast/platform/files";
 import type { IPty } from "@lydell/node-pty";
+import { Emulator } from "./emulator.ts";
 import { Input } from "./input.ts";
 import { Keeper, type Order, type ProgramExit } from "./keeper.ts";
-import { Model } from "./model.ts";
 import { startProgram } from "./program.ts";
 import { Recorder } from "./recorder.ts";
 import { ViewerFilter } from "./viewer-filter.ts";
@@ -32,11 +32,11 @@ const { order } = keeper;
 let pty: IPty | undefined;
 let input: Input | undefined;
 const recorder = new Recorder(directory);
-const model = new Model({ directory, columns: order.columns, rows: order.rows, onReply: answer });
+const emulator = new Emulator({ directory, columns: order.columns, rows: order.rows, onReply: answer });
 const viewers = new Viewers({
   async screen() {
-    const isCurrent = await model.settle(SCREEN_MS);
-    return { screen: model.serialize(), isCurrent };
+    const isCurrent = await emulator.settle(SCREEN_MS);
+    return { screen: emulator.serialize(), isCurrent };
   },
   onChange() {
     const told = encodeMessage({ t: "viewers", viewers: viewers.list() } satisfies FromHolder);
@@ -66,7 +66,7 @@ function answer(data: string): void {
 
 function onOutput(bytes: Uint8Array): void {
   const recorded = recorder.append(bytes);
-  model.output(bytes, recorded);
+  emulator.output(bytes, recorded);
   if (!viewers.any) return;
   const shown = filter.push(bytes);
   if (shown.switched) viewers.refreshAll();
@@ -141,7 +141,7 @@ function obey(socket: Socket, { told, say }: { told: ToHolder; say(message: From
     // A paste is refused while this much input waits; short input, such as the Enter after it, is not.
     void type(told.id, { say, write, hasRoom: (input?.waiting ?? 0) < MOST_WAITING });
   } else if (told.t === "screen") {
-    void model.settle(SCREEN_MS).then(() => say({ t: "reply", id: told.id, screen: model.screen() }));
+    void emulator.settle(SCREEN_MS).then(() => say({ t: "reply", id: told.id, screen: emulator.screen() }));
   } else if (told.t === "refresh") {
     viewers.refresh(socket);
   } else if (told.t === "part") {
@@ -196,7 +196,7 @@ function resize(columns: number, rows: number): void {
   size = { columns, rows };
   viewers.tellAll({ t: "size", ...size });
   pty?.resize(columns, rows);
-  model.resize(columns, rows);
+  emulator.resize(columns, rows);
   try {
     writeFileAtomic(join(directory, "size"), `${columns} ${rows}\n`);
   } catch (error) {

@@ -100,7 +100,7 @@ export class Viewers {
     }
   }
 
-  /** Sends everybody a new screen, as soon as the model has it. */
+  /** Sends everybody a new screen, as soon as the emulator has it. */
   refreshAll(): void {
     for (const socket of this.#viewers.keys()) this.refresh(socket);
   }
@@ -119,7 +119,7 @@ export class Viewers {
     this.#find(number)?.[0].end(encodeMessage(message));
   }
 
-  /** In a flood that the model cannot follow, the screen is sent repeatedly as far as it is, until the model has caught up. */
+  /** In a flood that the emulator cannot follow, the screen is sent repeatedly as far as it is, until the emulator has caught up. */
   async #refresh(socket: Socket): Promise<void> {
     const { screen, isCurrent } = await this.#screen();
     const viewer = this.#viewers.get(socket);

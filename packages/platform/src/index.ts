@@ -7,6 +7,7 @@ export * from "./files.ts";
 export * from "./gaps.ts";
 export * from "./home.ts";
 export * from "./json-shape.ts";
+export * from "./keyed-mutex.ts";
 export * from "./log.ts";
 export * from "./login.ts";
 export * from "./process.ts";

@@ -1,6 +1,6 @@
 /** Validates a query before it starts anything. */
 import { errorOf } from "./errors.ts";
-import type { QueryOptions } from "./query.ts";
+import type { QueryOptions } from "./query-types.ts";
 
 /** A timer with a longer delay fires at once. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;

@@ -7,7 +7,8 @@ import type { HoldfastClient } from "./client.ts";
 import { cursorNow, type EventOptions, followEvents, type JournalEvent } from "./follow.ts";
 import { Groups } from "./groups.ts";
 import { Messages } from "./messages.ts";
-import { Query, type QueryOptions } from "./query.ts";
+import { Query } from "./query.ts";
+import type { QueryOptions } from "./query-types.ts";
 import { Sessions, type Surroundings } from "./sessions.ts";
 
 export interface UsageOptions {

@@ -5,7 +5,7 @@ import { reachedText } from "@holdfast/contract/usage/amounts";
 import type { HoldfastClient } from "./client.ts";
 import { errorOf, type HoldfastError } from "./errors.ts";
 import { followEntries } from "./follow.ts";
-import type { QueryEvent, QueryResult } from "./query.ts";
+import type { QueryEvent, QueryResult } from "./query-types.ts";
 import type { Session } from "./session.ts";
 
 export interface Turn {

@@ -11,7 +11,7 @@
  * An agent's own table wins over the common one. Options of the start win over both.
  */
 import type { KnownKeys } from "@holdfast/contract";
-import type { Profile } from "./profile.ts";
+import type { OwnAgent } from "./own-agent.ts";
 import { TableReader } from "./table-reader.ts";
 
 /** Answers to a permission request that no rule answers. `ask`: the request waits in the inbox. */
@@ -20,6 +20,12 @@ const POLICIES = ["ask", "allow", "deny"] as const;
 export interface Background {
   model?: string;
   approval?: (typeof POLICIES)[number];
+}
+
+/** The flags of a profile that choose the model and the permission mode. */
+interface Flags {
+  modelFlag?: string;
+  modeFlag?: string;
 }
 
 export const BACKGROUND = "background";
@@ -52,14 +58,14 @@ export function readBackground(read: TableReader, value: unknown): Background {
 }
 
 /** The settings for this agent. The common model does not override one that the agent's own table names. */
-export function backgroundOf(profile: Profile, common: Background): Background {
+export function backgroundOf(profile: { ours?: OwnAgent; background?: Background }, common: Background): Background {
   const own = profile.ours && ("model" in profile.ours ? profile.ours.model.model : profile.ours.exec.model);
   const { model, ...rest } = common;
   return { ...rest, ...(model === undefined || own ? {} : { model }), ...profile.background };
 }
 
 /** Arguments that select the model in a terminal; none if the user chose one, or the program takes none. */
-export function modelWords(profile: Profile, { model, args }: { model: string | undefined; args: readonly string[] }): string[] {
+export function modelWords(profile: Flags, { model, args }: { model: string | undefined; args: readonly string[] }): string[] {
   if (model === undefined || !profile.modelFlag) return [];
   const isChosen = args.some((word) => word === "-m" || word === "--model" || word.startsWith("--model="));
   return isChosen ? [] : [profile.modelFlag, model];
@@ -67,13 +73,13 @@ export function modelWords(profile: Profile, { model, args }: { model: string | 
 
 /** Arguments for the model and the permission mode of a role. */
 export function choiceWords(
-  profile: Profile | undefined,
+  profile: Flags | undefined,
   { args, model, mode }: { args: readonly string[]; model?: string; mode?: string },
 ): string[] {
   return profile ? [...modelWords(profile, { model, args }), ...modeWords(profile, { mode, args })] : [];
 }
 
-function modeWords({ modeFlag }: Profile, { mode, args }: { mode: string | undefined; args: readonly string[] }): string[] {
+function modeWords({ modeFlag }: Flags, { mode, args }: { mode: string | undefined; args: readonly string[] }): string[] {
   if (mode === undefined || !modeFlag) return [];
   const isChosen = args.some((word) => word === modeFlag || word.startsWith(`${modeFlag}=`) || /^--dangerously-/.test(word));
   return isChosen ? [] : [modeFlag, mode];

@@ -9,8 +9,8 @@ import { dirname } from "node:path";
 import type { Turn } from "@holdfast/contract";
 import { describe, log } from "@holdfast/platform";
 import { textAt } from "./hooks/hook-rules.ts";
+import type { Memory } from "./line-memory.ts";
 import { type Ending, entryIn, filesOf, type Outcome, type Transcript, understood, type Whose } from "./transcript.ts";
-import type { Memory } from "./usage-source.ts";
 
 /** `turn`: the turn's own id, or that of its first prompt. `over`: nothing follows. `known`: the agent's state at that time. */
 export type Written = { turn: string; at: string; known: Known | null } & What;

@@ -6,8 +6,7 @@ import { statSync } from "node:fs";
 import { CONVERSATION_ID } from "@holdfast/contract";
 import { readJsonFile } from "@holdfast/platform";
 import { textAt } from "./hooks/hook-rules.ts";
-import type { Profile } from "./profile.ts";
-import { LARGEST_STATE } from "./status/state-file.ts";
+import { LARGEST_STATE, type StateFile } from "./status/state-file.ts";
 
 export interface Running {
   /** The process and its descendants, nearest first. */
@@ -24,17 +23,23 @@ export interface Running {
   isTaken(conversation: string): boolean;
 }
 
+/** The part of a profile that finds conversations. */
+interface Finds {
+  stateFile?: StateFile;
+  conversation?: { find?(running: Running): string | undefined };
+}
+
 /** The agent's times may be a little earlier than Holdfast's. */
 const CLOCK_MS = 1000;
 
-export function findConversation(profile: Profile, running: Running): string | null {
+export function findConversation(profile: Finds, running: Running): string | null {
   const found = inStateFile(profile, running) ?? profile.conversation?.find?.(running) ?? null;
   // The files are the agent's, so the id may be any text.
   return found !== null && CONVERSATION_ID.test(found) ? found : null;
 }
 
 /** True if conversations of this agent can be found at all. */
-export function canFind({ stateFile, conversation }: Profile): boolean {
+export function canFind({ stateFile, conversation }: Finds): boolean {
   return stateFile?.conversation !== undefined || conversation?.find !== undefined;
 }
 
@@ -43,7 +48,7 @@ export function isOf({ since }: Running, file: string): boolean {
   return (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) >= since - CLOCK_MS;
 }
 
-function inStateFile({ stateFile }: Profile, running: Running): string | undefined {
+function inStateFile({ stateFile }: Finds, running: Running): string | undefined {
   if (stateFile?.conversation === undefined) return undefined;
   const { conversation } = stateFile;
   const files = running.pids.map((pid) => stateFile.path({ pid, env: running.env })).filter((file) => isOf(running, file));

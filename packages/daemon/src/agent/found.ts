@@ -1,7 +1,8 @@
 /** Finds the agents installed on this machine, and their versions. */
 import type { AgentInfo } from "@holdfast/contract";
 import { findProgram, STANDARD_PATH } from "@holdfast/platform";
-import { commandOf, type LaunchContext, type Profile, structuredCommandOf } from "./profile.ts";
+import type { LaunchContext } from "./command.ts";
+import { commandOf, type Profile, structuredCommandOf } from "./profile.ts";
 import type { Profiles } from "./profiles/index.ts";
 import { newerThanRecorded } from "./recorded.ts";
 import { PENDING, versionOf } from "./version.ts";

@@ -1,8 +1,10 @@
 /** The means by which an agent can use Holdfast. */
 import { isNamed, serverPrefix } from "@holdfast/contract/agent/tool-names";
-import { hasOwnServer, OWN_SERVER } from "./mcp.ts";
+import { hasOwnServer } from "./give-servers.ts";
+import { OWN_SERVER } from "./mcp.ts";
 import type { Profile } from "./profile.ts";
-import { enforcesTools, permits, type ToolRule } from "./tool-limits.ts";
+import { enforcesTools } from "./tool-limits.ts";
+import { permits, type ToolRule } from "./tool-rule.ts";
 
 export interface Means {
   /** True if it has that tool of Holdfast's server. */

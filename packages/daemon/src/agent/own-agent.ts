@@ -23,9 +23,9 @@ import {
 } from "@holdfast/contract/agent/order";
 import { meansServer } from "@holdfast/contract/agent/tool-names";
 import { writeFileAtomic } from "@holdfast/platform";
-import type { Command } from "./profile.ts";
+import type { Command } from "./command.ts";
 import type { TableReader } from "./table-reader.ts";
-import type { ToolRule } from "./tool-limits.ts";
+import type { ToolRule } from "./tool-rule.ts";
 
 export type OwnAgent = { exec: ExecOrder } | { model: ModelOrder };
 

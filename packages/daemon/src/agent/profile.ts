@@ -8,31 +8,20 @@
 import type { Budget, SessionKind } from "@holdfast/contract";
 import type { ApprovalChannels } from "./approvals.ts";
 import type { Background } from "./background.ts";
+import type { Command, LaunchContext } from "./command.ts";
 import type { Composer } from "./composer.ts";
 import type { Running } from "./find-conversation.ts";
 import type { Fork } from "./fork.ts";
 import type { HookReading } from "./hooks/hook-rules.ts";
-import type { Injected, InjectionPlace } from "./hooks/injection.ts";
+import type { Injecting } from "./hooks/injection.ts";
 import type { McpGiven, McpPlace, McpServer } from "./mcp.ts";
 import type { OwnAgent } from "./own-agent.ts";
 import type { PromptArguments } from "./prompt-arguments.ts";
 import type { ScreenRule } from "./status/screen-rules.ts";
 import type { StateFile } from "./status/state-file.ts";
-import type { ToolLimits } from "./tool-limits.ts";
+import type { ToolLimits } from "./tool-rule.ts";
 import type { Transcript } from "./transcript.ts";
 import type { UsageSource } from "./usage-source.ts";
-
-export interface LaunchContext {
-  /** The environment of the session. */
-  env: Readonly<Record<string, string>>;
-  /** The Node that runs the daemon. */
-  node: string;
-  /** The directory of Holdfast's own programs. */
-  programs: string;
-}
-
-/** A program and its arguments. */
-export type Command = readonly string[] | ((context: LaunchContext) => string[]);
 
 /** A file of the run, injected with the hooks. The agent reads the lines that are appended to it. */
 export interface Channel {
@@ -93,7 +82,7 @@ export interface Profile {
     flags?: RegExp;
   };
   /** Hooks injected into the agent so that it reports what it does, and how to read them. */
-  hooks?: HookReading & { inject(place: InjectionPlace): Injected };
+  hooks?: HookReading & Injecting;
   /** How the agent asks for permission and takes answers from the inbox. */
   approvals?: ApprovalChannels;
   /** The agent's own state file, and how to read it. */

@@ -2,8 +2,6 @@
  * Prompts in the user's arguments for an agent, such as `spawn claude -- -p "deploy"`. Like a first prompt, they are passed to the program only once.
  * An unknown flag takes the next word as its value, unless that word contains a blank.
  */
-import type { Profile } from "./profile.ts";
-
 export interface PromptArguments {
   /** Words that belong to no flag form a prompt. */
   positional: boolean;
@@ -23,20 +21,26 @@ export interface PromptArguments {
   conversations?: { commands: RegExp; flag: RegExp };
 }
 
+/** The part of a profile that tells how its program takes prompts. */
+interface TakesPrompts {
+  prompt?: readonly string[];
+  arguments?: PromptArguments;
+}
+
 interface Split {
   /** The arguments without the prompt. */
   args: string[];
   said: string[];
 }
 
-export function splitPrompt(profile: Profile | undefined, args: readonly string[]): Split {
+export function splitPrompt(profile: TakesPrompts | undefined, args: readonly string[]): Split {
   const how = profile?.arguments ?? derived(profile);
   const { args: kept, said } = how ? walk(how, args) : { args, said: [] };
   return said.length === 0 ? { args: [...args], said } : { args: kept.filter((word) => !how?.once?.test(word)), said };
 }
 
 /** Derived from how the profile passes a first prompt. */
-function derived(profile: Profile | undefined): PromptArguments | undefined {
+function derived(profile: TakesPrompts | undefined): PromptArguments | undefined {
   const words = profile?.prompt ?? [];
   const at = words.findIndex((word) => word.includes("{prompt}"));
   if (at < 0) return undefined;

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { choiceWords } from "./background.ts";
 import { Profiles } from "./profiles/index.ts";
-import { enforcedIn, enforcesTools, permits, toolMeta, toolRule, toolWords, unenforcedNote } from "./tool-limits.ts";
+import { enforcedIn, enforcesTools, toolMeta, toolWords } from "./tool-limits.ts";
+import { permits, toolRule, unenforcedNote } from "./tool-rule.ts";
 
 const profiles = new Profiles();
 const claude = profiles.get("claude");

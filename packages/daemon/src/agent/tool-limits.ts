@@ -1,39 +1,14 @@
 /**
- * The tools of a role, and how an agent is held to them for one run. A profile without `tools` has no proven mechanism: its agent only reads the
- * names with its role.
+ * How an agent is held to the tools of a role for one run. A profile without `tools` has no proven mechanism: its agent only reads the names with its
+ * role.
  */
-import { HoldfastError, type RoleTools } from "@holdfast/contract";
-import { isNamed } from "@holdfast/contract/agent/tool-names";
+import { HoldfastError } from "@holdfast/contract";
 import type { Profile } from "./profile.ts";
 import { isNewer } from "./recorded.ts";
+import type { ToolRule } from "./tool-rule.ts";
 import { packagedVersion } from "./version.ts";
 
-export type ToolRule = Omit<RoleTools, "enforced">;
-
-export interface ToolLimits {
-  /** Arguments for a run on a terminal, placed before the user's. */
-  terminal?(rule: ToolRule): readonly string[];
-  /** `_meta` of the protocol requests that open a conversation. */
-  conversation?(rule: ToolRule): Readonly<Record<string, unknown>>;
-  /** Arguments of the user that replace those of `terminal`. */
-  overriddenBy?: RegExp;
-  /** The first versions, of the agent and of its adapter, that accept a list of allowed tools. */
-  since?: { terminal: string; conversation: string };
-}
-
 type Run = { isChat: boolean; args: readonly string[] };
-
-/** Undefined if nothing is restricted. */
-export function toolRule({
-  tools,
-  disallowedTools = [],
-}: {
-  tools?: readonly string[] | undefined;
-  disallowedTools?: readonly string[] | undefined;
-}): ToolRule | undefined {
-  if (tools === undefined && disallowedTools.length === 0) return undefined;
-  return { allowed: tools === undefined ? null : [...tools], denied: [...disallowedTools] };
-}
 
 export function enforcesTools(profile: Profile | undefined, { isChat, args }: Run): boolean {
   if (profile?.ours) return isChat && "model" in profile.ours;
@@ -74,22 +49,4 @@ export function checkToolsVersion(
 
 export function toolMeta(profile: Profile | undefined, rule: ToolRule | undefined): Readonly<Record<string, unknown>> | undefined {
   return rule && profile?.tools?.conversation?.(rule);
-}
-
-/** True if the rule permits the tool of that exact name. */
-export function permits({ allowed, denied }: ToolRule, tool: string): boolean {
-  const isIn = (names: readonly string[]) => names.some((name) => isNamed(tool, name));
-  return (allowed === null || isIn(allowed)) && !isIn(denied);
-}
-
-/** A note for the person who starts the session; undefined if the agent enforces the rule as it is written. */
-export function unenforcedNote(agent: string, { enforced, ...rule }: RoleTools): string | undefined {
-  if (!enforced) return `${agent} does not enforce the tools of its role (${ruleText(rule)}); approvals decide what it may do`;
-  const partial = (rule.allowed ?? []).filter((name) => name.includes("("));
-  return partial.length === 0 ? undefined : `${agent} does not enforce the text in parentheses: ${partial.join(", ")}`;
-}
-
-function ruleText({ allowed, denied }: ToolRule): string {
-  const only = allowed === null ? [] : [`only ${allowed.join(", ") || "none"}`];
-  return [...only, ...(denied.length === 0 ? [] : [`not ${denied.join(", ")}`])].join("; ");
 }

@@ -1,6 +1,6 @@
 /** An agent's own record of a conversation, read for its prompts and replies where its hooks do not report them. */
 import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, readSync, statSync } from "node:fs";
-import type { Memory } from "./usage-source.ts";
+import type { Memory } from "./line-memory.ts";
 
 /** The conversation of a transcript, and where to look for it. */
 export interface Whose {

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type Call, count, less, type Memory, usageInLines } from "./usage-source.ts";
+import type { Memory } from "./line-memory.ts";
+import { type Call, count, less, usageInLines } from "./usage-source.ts";
 
 let directory: string;
 let file: string;

@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import type { Memory } from "./line-memory.ts";
 import { entryIn, understood } from "./transcript.ts";
 
 /** One model call. Null: the agent does not report it. */
@@ -41,18 +42,6 @@ export interface Reading {
   calls: Call[];
   state: string;
   more: boolean;
-}
-
-/** Notes that a line reader keeps besides its position. `model` is for agents that name it only once. */
-export interface Memory {
-  model?: string | null;
-  /** For agents that report only a total. */
-  total?: number;
-  /** For agents that mark an answer as complete in another line. */
-  answered?: boolean;
-  /** For agents whose answers do not name their prompt: the prompt without a final answer, and why its last call failed. */
-  asked?: string | undefined;
-  failed?: string | undefined;
 }
 
 /** Bytes read at once: a few milliseconds of parsing that block the daemon. */

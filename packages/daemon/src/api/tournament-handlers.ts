@@ -1,4 +1,5 @@
 import { type EndpointName, HoldfastError, type SessionId } from "@holdfast/contract";
+import type { KeyedMutex } from "@holdfast/platform";
 import { umaskIn } from "@holdfast/platform/git/command";
 import { DAEMON, sessionPrincipal } from "../access/principal.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -6,7 +7,6 @@ import type { SessionQueries } from "../projection/session-queries.ts";
 import type { TournamentRecord } from "../projection/tournaments.ts";
 import type { Tournaments } from "../task/tournaments.ts";
 import { runCheck } from "../workspace/check.ts";
-import type { InTurn } from "../workspace/in-turn.ts";
 import type { Workspaces } from "../workspace/workspaces.ts";
 import type { Handlers } from "./bind.ts";
 import type { Gate } from "./gate.ts";
@@ -20,11 +20,11 @@ export function tournamentHandlers(rooms: {
   queries: SessionQueries;
   gate: Gate;
   journal: Journal;
-  turns: InTurn;
+  mutex: KeyedMutex;
   /** Updates the conflicts to the latest commits before they are reported. */
   lookForConflicts(): Promise<void>;
 }): TournamentHandlers {
-  const { tournaments, workspaces, queries, gate, journal, turns, lookForConflicts } = rooms;
+  const { tournaments, workspaces, queries, gate, journal, mutex, lookForConflicts } = rooms;
   const { find } = workspaceFinder(rooms);
 
   /** A session reaches the tournaments that it or a descendant started. */
@@ -58,7 +58,7 @@ export function tournamentHandlers(rooms: {
         throw new HoldfastError("workspace_removed", `${record.name} was removed`, {
           hint: `recover it: holdfast workspace recover ${record.name}`,
         });
-      return turns.run(`check ${id}`, async () => {
+      return mutex.run(`check ${id}`, async () => {
         journal.append({ type: "workspace.check_started", actor, session: null, data: { id, command } });
         const directory = workspaces.directoryOf(id);
         const check = await runCheck(

@@ -1,4 +1,4 @@
-import type { TrustedProjects } from "../workspace/trust.ts";
+import type { TrustedProjects } from "../workspace/setup/trust.ts";
 import type { Handlers } from "./bind.ts";
 
 export type TrustHandlers = Pick<Handlers, "listTrust" | "inspectProject" | "addTrust" | "revokeTrust">;

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempDisposableSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { HostName, Principal, SessionId } from "@holdfast/contract";
-import { type Home, openHome, runDirectory } from "@holdfast/platform";
+import { type Home, KeyedMutex, openHome, runDirectory } from "@holdfast/platform";
 import { expect, test, vi } from "vitest";
 import { DAEMON } from "../access/principal.ts";
 import { injectHooks } from "../agent/hooks/injection.ts";
@@ -14,7 +14,6 @@ import { Journal } from "../journal/journal.ts";
 import { ApprovalQueries, type ApprovalRecord, approvalsProjection } from "../projection/approvals.ts";
 import { SessionQueries } from "../projection/session-queries.ts";
 import { sessionsProjection, snapshotOf } from "../projection/sessions.ts";
-import { Turns } from "../session/attach/typing.ts";
 import { AgentStatus } from "../session/status/agent-status.ts";
 import { Approvals } from "./approvals.ts";
 import { type Rule, readRules } from "./rules.ts";
@@ -66,7 +65,7 @@ class World implements AsyncDisposable {
       status: this.#status,
       rules,
       hosts,
-      typing: () => new Turns(),
+      typing: () => new KeyedMutex(),
     });
     this.#status.parkWith(this.#approvals);
     this.#status.followWith(this.#approvals.follow);

@@ -22,7 +22,7 @@ import {
   type Screen,
   type SessionId,
 } from "@holdfast/contract";
-import { describe, type Home, log, runDirectory } from "@holdfast/platform";
+import { describe, type Home, type KeyedMutex, log, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { type ApprovalChannels, DENIED, type HookChannel } from "../agent/approvals.ts";
 import { type Background, backgroundOf } from "../agent/background.ts";
@@ -35,9 +35,9 @@ import { type Host, type RunId, runMarker } from "../host/host.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
 import type { ApprovalQueries, ApprovalRecord } from "../projection/approvals.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
-import type { Turns } from "../session/attach/typing.ts";
 import { readSpec } from "../session/run/run-files.ts";
 import type { AgentStatus, Parked, Parking, StatusFollower } from "../session/status/agent-status.ts";
+import type { Answer } from "./answer.ts";
 import { answerByChoice } from "./by-choice.ts";
 import { answerByKeys, type Pressed } from "./by-keys.ts";
 import { calmByTool, checkToolAnswer, toolRequest, waitingByTool } from "./by-tool.ts";
@@ -78,16 +78,6 @@ const STANDS = 3;
 
 type Followed = Parameters<StatusFollower>[0];
 
-export interface Answer {
-  decision: Decision;
-  reason?: string | undefined;
-  /** Allows it from now on, not only this once. */
-  always?: boolean;
-  /** Digest of the request as the principal saw it. */
-  digest?: string | undefined;
-  actor: Principal;
-}
-
 const ANYTHING = { agent: undefined, tool: undefined, pattern: undefined, directory: undefined, compound: true };
 
 export class Approvals implements Parking, Disposable {
@@ -100,7 +90,7 @@ export class Approvals implements Parking, Disposable {
   readonly #rules: readonly Rule[];
   readonly #background: Background;
   readonly #hosts: ReadonlyMap<HostName, Host>;
-  readonly #typing: () => Turns;
+  readonly #typing: () => KeyedMutex;
   readonly #worktrees: WorktreeTrust | undefined;
   /** Watchers of the runs that have a waiting hook. */
   readonly #watchers = new Map<string, FSWatcher | undefined>();
@@ -126,7 +116,7 @@ export class Approvals implements Parking, Disposable {
     /** Settings for agents that start without a person attached. */
     background?: Background;
     hosts: ReadonlyMap<HostName, Host>;
-    typing: () => Turns;
+    typing: () => KeyedMutex;
     worktrees?: WorktreeTrust;
   }) {
     this.#home = options.home;
@@ -543,7 +533,7 @@ export class Approvals implements Parking, Disposable {
     const host = this.#hosts.get(this.#sessions.get(session)?.host ?? "tmux");
     if (!host) throw unanswerable(approval, answer.decision);
     if (answer.reason !== undefined && answer.decision !== "answer") throw noReason(approval);
-    return this.#typing().inTurn(session, async () => {
+    return this.#typing().run(session, async () => {
       const now = this.#queries.get(approval.id);
       if (now?.status !== "open") throw over(now ?? approval);
       // No key is pressed unless the agent is known to wait.

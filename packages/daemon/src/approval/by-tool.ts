@@ -14,7 +14,7 @@ import {
 } from "@holdfast/contract";
 import type { ApprovalRecord } from "../projection/approvals.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
-import type { Answer } from "./approvals.ts";
+import type { Answer } from "./answer.ts";
 import { attentionOf } from "./over.ts";
 import { unanswerable } from "./refusals.ts";
 

@@ -22,7 +22,7 @@ import { choicesIn } from "../agent/start-dialog.ts";
 import type { Draft } from "../journal/journal.ts";
 import { type ApprovalRecord, ON_SCREEN } from "../projection/approvals.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
-import type { Answer } from "./approvals.ts";
+import type { Answer } from "./answer.ts";
 import { toolAnswers } from "./by-tool.ts";
 import { attentionOf } from "./over.ts";
 

@@ -8,7 +8,7 @@ import type { Principal, Trust } from "@holdfast/contract";
 import type { Home } from "@holdfast/platform";
 import type { SessionRecord } from "../projection/session-queries.ts";
 import type { WorkspaceQueries } from "../projection/workspaces.ts";
-import type { AgentTrust, TrustedProjects } from "../workspace/trust.ts";
+import type { AgentTrust, TrustedProjects } from "../workspace/setup/trust.ts";
 
 export class WorktreeTrust {
   readonly #home: Home;

@@ -180,7 +180,7 @@ export class Conversations implements RunObserver, RunningTurns, Disposable {
     this.#takeNew(run, following);
     if (torn) this.#tellDamage(run, { offset: torn.offset, lines: 1, aside: null });
     following.torn = undefined;
-    const damage = file.recover(join(this.#home.path, "damaged"));
+    const damage = file.mend(join(this.#home.path, "damaged"));
     if (damage) this.#tellDamage(run, { offset: 0, ...damage });
   }
 

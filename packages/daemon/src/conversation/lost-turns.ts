@@ -1,5 +1,5 @@
 /**
- * Recovers turns that a damaged transcript has lost from the journal: the prompt, the answer and how each ended, but not tools and thoughts. They are
+ * Restores from the journal the turns that a damaged transcript has lost: the prompt, the answer and how each ended, but not tools and thoughts. They are
  * put back in their place among the entries that can still be read.
  */
 import { type AnyEvent, type Entry, Principal, parseEntry, TRANSCRIPT_VERSION, TURN_ENDS } from "@holdfast/contract";
@@ -50,7 +50,7 @@ export function lostOf(turns: readonly KnownTurn[], lines: readonly string[]): K
   return turns.filter(({ id }) => !there.has(id));
 }
 
-/** `lines`: the readable ones. Remaining entries of a recovered turn are dropped. */
+/** `lines`: the readable ones. Remaining entries of a restored turn are dropped. */
 export function withLost(
   lines: readonly string[],
   { turns, lost, note }: { turns: readonly KnownTurn[]; lost: readonly KnownTurn[]; note: string },

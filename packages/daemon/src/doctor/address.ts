@@ -1,5 +1,5 @@
 import type { Listening } from "@holdfast/contract";
-import type { Check } from "./doctor.ts";
+import type { Check } from "./check.ts";
 
 /** Reports who can reach the daemon's TCP address. */
 export function address(listening: Listening | null): Check {

@@ -1,7 +1,7 @@
 /** Checks the agents on the caller's PATH, and finds those newer than the versions that the status rules were made for. */
 import type { AgentInfo } from "@holdfast/contract";
 import type { Setup } from "../agent/profile.ts";
-import type { Check } from "./doctor.ts";
+import type { Check } from "./check.ts";
 
 export function agentVersions(agents: readonly AgentInfo[]): Check {
   const newer = agents.flatMap(({ name, newer: is }) => (is ? [{ name, ...is }] : []));

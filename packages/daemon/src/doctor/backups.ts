@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs";
 import type { Home } from "@holdfast/platform";
 import type { Backups } from "../journal/backups.ts";
-import type { Check } from "./doctor.ts";
+import type { Check } from "./check.ts";
 
 export function backupState(backups: Backups): Check {
   const [newest] = backups.list();

@@ -1,5 +1,5 @@
 import type { HoldfastError } from "@holdfast/contract";
-import type { Check } from "./doctor.ts";
+import type { Check } from "./check.ts";
 
 /** The current config.toml; the daemon may have read an earlier one. */
 export interface ConfigurationLook {

@@ -5,10 +5,11 @@
 import { type Finding, type HoldfastError, type Listening, unwritable } from "@holdfast/contract";
 import type { Home } from "@holdfast/platform";
 import type { Backups } from "../journal/backups.ts";
-import type { Orphans } from "../session/recover/orphans.ts";
+import type { Orphans } from "../session/restore/orphans.ts";
 import { address } from "./address.ts";
 import { type AgentState, agentStates, agentVersions } from "./agents.ts";
 import { backupState, setAside } from "./backups.ts";
+import type { Check } from "./check.ts";
 import { type ConfigurationLook, configuration, daemonTrouble } from "./configuration.ts";
 import { disk, homePermissions, keeperFiles, watches } from "./files.ts";
 import { loginEnd } from "./login.ts";
@@ -17,9 +18,6 @@ import { type Projects, projectsGone } from "./projects.ts";
 import { type DamagedTranscript, transcripts } from "./transcripts.ts";
 
 export type { ConfigurationLook } from "./configuration.ts";
-
-/** `fix` exists if the finding can be repaired safely. */
-export type Check = Omit<Finding, "fixed"> & { fix?: () => void };
 
 interface Running {
   orphans: Orphans;

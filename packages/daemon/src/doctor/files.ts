@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Home, isSameProcess, readJsonFile, whyUnwritable } from "@holdfast/platform";
-import type { Check } from "./doctor.ts";
+import type { Check } from "./check.ts";
 
 const GIGABYTE = 1 << 30;
 

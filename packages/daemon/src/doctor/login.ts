@@ -1,5 +1,5 @@
 import { logoutEnds } from "@holdfast/platform";
-import type { Check } from "./doctor.ts";
+import type { Check } from "./check.ts";
 
 export async function loginEnd(): Promise<Check> {
   const { ends, what, remedy } = await logoutEnds();

@@ -1,7 +1,7 @@
 /** Checks the programs that Holdfast needs. */
 import { VERSION } from "@holdfast/contract";
 import { findProgram, STANDARD_PATH } from "@holdfast/platform";
-import type { Check } from "./doctor.ts";
+import type { Check } from "./check.ts";
 
 export interface TmuxFacts {
   /** How to install it. */

@@ -1,7 +1,7 @@
 /** Finds sessions and workspaces whose project directory is gone. Nothing is removed automatically, because the directory may be on an unmounted disk. */
 import { existsSync } from "node:fs";
 import { hasEnded, type SessionStatus } from "@holdfast/contract";
-import type { Check } from "./doctor.ts";
+import type { Check } from "./check.ts";
 
 export interface Projects {
   sessions: readonly { name: string; cwd: string; status: SessionStatus; workspace: unknown }[];

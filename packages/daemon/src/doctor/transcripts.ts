@@ -1,6 +1,6 @@
 /** Reports damaged transcripts of existing sessions. */
 import { counted } from "@holdfast/platform";
-import type { Check } from "./doctor.ts";
+import type { Check } from "./check.ts";
 
 export interface DamagedTranscript {
   name: string;

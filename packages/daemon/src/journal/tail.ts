@@ -1,4 +1,4 @@
-/** Recovers events from a damaged database that its backup lacks: all after the backup's last, up to the first gap. */
+/** Reads the events of a damaged database that its backup lacks: all after the backup's last, up to the first gap. */
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { AnyEvent, EVENTS, type EventType, type HoldfastEvent, unwritable } from "@holdfast/contract";

@@ -10,7 +10,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type EventData, type HostName, hasEnded, isRunning, type Screen, type SessionId, sessionId, sessionOf } from "@holdfast/contract";
-import { describe, type Home, log } from "@holdfast/platform";
+import { describe, type Home, type KeyedMutex, log } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { readComposer } from "../agent/composer.ts";
 import { headed } from "../agent/heading.ts";
@@ -24,7 +24,6 @@ import type { Host, RunId } from "../host/host.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
 import { type MessageQueries, type MessageRecord, type SessionMessage, waitsForNextRun } from "../projection/messages.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
-import type { Turns } from "../session/attach/typing.ts";
 import { readSessionFiles } from "../session/run/run-files.ts";
 import type { AgentStatus, StatusFollower } from "../session/status/agent-status.ts";
 import { AnnouncedTurns, GOES_ON_MS } from "./announced-turns.ts";
@@ -75,7 +74,7 @@ export class Delivery implements Disposable {
   readonly #messages: MessageQueries;
   readonly #hosts: ReadonlyMap<HostName, Host>;
   readonly #profiles: Profiles;
-  readonly #typing: Turns;
+  readonly #typing: KeyedMutex;
   readonly #expiry: Expiry;
   readonly #status: AgentStatus;
   readonly #usedUp: (record: SessionRecord) => string | null;
@@ -96,7 +95,7 @@ export class Delivery implements Disposable {
     hosts: ReadonlyMap<HostName, Host>;
     profiles: Profiles;
     status: AgentStatus;
-    typing: Turns;
+    typing: KeyedMutex;
     expiry: Expiry;
     /** Why its budget allows no further turn. */
     usedUp(record: SessionRecord): string | null;
@@ -306,7 +305,7 @@ export class Delivery implements Disposable {
       case "hand over":
         return this.#handOver(message);
       case "press enter":
-        return this.#typing.inTurn(session, () => this.#pressEnter(message));
+        return this.#typing.run(session, () => this.#pressEnter(message));
       case "requeue":
         return note({ type: "message.requeued", actor: DAEMON, session, data: { id, why: action.why } });
       case "note injected":
@@ -342,7 +341,7 @@ export class Delivery implements Disposable {
 
   /** Looks again when it is its turn to type: the situation may have changed. */
   async #handOver(message: SessionMessage): Promise<void> {
-    await this.#typing.inTurn(message.session, async () => {
+    await this.#typing.run(message.session, async () => {
       const now = await this.#look(message);
       if (decide(message, now).do !== "hand over") return;
       const { record, run, host, profile } = this.#placeOf(message);

@@ -118,21 +118,21 @@ test("a file with only a torn line becomes empty, and a new file is readable by 
 test("a damaged file is set aside unchanged and replaced by its readable lines, in order", () => {
   const content = `${text(1)}garbage\n{"v":2,"type":"hologram"}\n{"v":1,"type":"text"}\n${text(5)}`;
   using place = new Place(content);
-  const recovered = place.file.recover(place.aside);
-  expect(recovered).toEqual({
+  const mended = place.file.mend(place.aside);
+  expect(mended).toEqual({
     lines: 2,
     bytes: expect.any(Number),
     aside: expect.stringMatching(/damaged\/transcript-aaaaaaaaaa-3-.*\.jsonl$/),
   });
-  expect(readFileSync(recovered?.aside ?? "", "utf8")).toBe(content);
+  expect(readFileSync(mended?.aside ?? "", "utf8")).toBe(content);
   expect(place.content).toBe(`${text(1)}{"v":2,"type":"hologram"}\n${text(5)}`);
-  expect(place.file.recover(place.aside)).toBeUndefined();
+  expect(place.file.mend(place.aside)).toBeUndefined();
   expect(readdirSync(place.aside)).toHaveLength(1);
 });
 
 test("an undamaged file is not changed", () => {
   using place = new Place(text(1));
-  expect(place.file.recover(place.aside)).toBeUndefined();
+  expect(place.file.mend(place.aside)).toBeUndefined();
   expect(place.content).toBe(text(1));
 });
 

@@ -133,7 +133,7 @@ export class TranscriptFile {
   }
 
   /** Sets a damaged file aside and keeps its readable lines; returns undefined if nothing is damaged. */
-  recover(asideDirectory: string): { lines: number; aside: string | null; bytes: number } | undefined {
+  mend(asideDirectory: string): { lines: number; aside: string | null; bytes: number } | undefined {
     let lines = 0;
     for (const read of this.read(0)) if (!("entry" in read)) lines++;
     if (lines === 0) return undefined;

@@ -9,7 +9,6 @@ import { sep } from "node:path";
 import {
   type Checkpoint,
   type Fork,
-  type ForkedFrom,
   type ForkFiles,
   type ForkRequest,
   HoldfastError,
@@ -31,18 +30,12 @@ import { type Checkpoints, translated } from "../workspace/checkpoint/workspace-
 import { findRepository } from "../workspace/git/repository.ts";
 import { takeTree } from "../workspace/git/snapshot.ts";
 import type { CopyOf, Workspaces } from "../workspace/workspaces.ts";
+import type { ForkOrder } from "./fork-order.ts";
 import { workspaceHint } from "./resume.ts";
 import { checkDirectory } from "./run/prepare.ts";
 import { readSessionFiles, ruleIn, type Spec } from "./run/run-files.ts";
 import type { Sessions } from "./sessions.ts";
 import { conversationWithTurns } from "./turns.ts";
-
-/** Tells a start which conversation it continues. */
-export interface ForkOrder {
-  from: ForkedFrom;
-  /** Copies the conversation for use in that directory; null if the agent copies it when it starts. */
-  copy(directory: string): Promise<Copied | null>;
-}
 
 /** The place of the fork, before anything is created. */
 interface Where {

@@ -1,5 +1,5 @@
 import type { DeclaredPeer, Principal, SessionId } from "@holdfast/contract";
-import type { ToolRule } from "../agent/tool-limits.ts";
+import type { ToolRule } from "../agent/tool-rule.ts";
 import type { Draft } from "../journal/journal.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
 

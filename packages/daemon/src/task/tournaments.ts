@@ -20,6 +20,7 @@ import {
   type TournamentEntry,
   type TournamentRequest,
 } from "@holdfast/contract";
+import type { KeyedMutex } from "@holdfast/platform";
 import type { Journal } from "../journal/journal.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import type { TournamentQueries, TournamentRecord } from "../projection/tournaments.ts";
@@ -31,10 +32,9 @@ import { statOf } from "../workspace/diff.ts";
 import { isAncestor } from "../workspace/git/combine.ts";
 import { findRepository } from "../workspace/git/repository.ts";
 import { planBeginning } from "../workspace/git/worktree.ts";
-import type { InTurn } from "../workspace/in-turn.ts";
 import type { Merging } from "../workspace/merge/merging.ts";
-import { readProject } from "../workspace/project.ts";
 import type { Removing } from "../workspace/removal/removing.ts";
+import { readProject } from "../workspace/setup/project.ts";
 import type { Workspaces } from "../workspace/workspaces.ts";
 
 /** Concurrent worktrees and set-ups: each reads and writes a whole repository. */
@@ -63,7 +63,7 @@ export class Tournaments {
   readonly #workspaces: Workspaces;
   readonly #merging: Merging;
   readonly #removing: Removing;
-  readonly #turns: InTurn;
+  readonly #mutex: KeyedMutex;
 
   constructor(options: {
     journal: Journal;
@@ -73,7 +73,7 @@ export class Tournaments {
     workspaces: Workspaces;
     merging: Merging;
     removing: Removing;
-    turns: InTurn;
+    mutex: KeyedMutex;
   }) {
     this.#journal = options.journal;
     this.queries = options.queries;
@@ -82,7 +82,7 @@ export class Tournaments {
     this.#workspaces = options.workspaces;
     this.#merging = options.merging;
     this.#removing = options.removing;
-    this.#turns = options.turns;
+    this.#mutex = options.mutex;
   }
 
   /** Starts the missing entries; failed ones are reported, and the others work anyway. */
@@ -91,7 +91,7 @@ export class Tournaments {
     by: { actor: Principal; parent: SessionId | null },
   ): Promise<{ tournament: Tournament; failures: EntryFailure[] }> {
     const name = checkName(request.name ?? readableName((taken) => this.#isTaken(taken, request.count)));
-    return this.#turns.run(`tournament ${name}`, async () => {
+    return this.#mutex.run(`tournament ${name}`, async () => {
       await this.#workspaces.checkTrust(request);
       const record = this.#again(name, request, by) ?? (await this.#begin(name, request, by.actor));
       const missing = this.#entries(record).filter(({ session }) => session === undefined);
@@ -241,7 +241,7 @@ export class Tournaments {
   }
 
   keep(record: TournamentRecord, request: MergeRequest & { entry: string }, actor: Principal): Promise<Kept> {
-    return this.#turns.run(`tournament ${record.id}`, () => this.#keep(this.queries.resolve(record.id), request, actor));
+    return this.#mutex.run(`tournament ${record.id}`, () => this.#keep(this.queries.resolve(record.id), request, actor));
   }
 
   async #keep(record: TournamentRecord, { entry: ref, ...request }: MergeRequest & { entry: string }, actor: Principal): Promise<Kept> {

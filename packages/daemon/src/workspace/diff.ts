@@ -5,7 +5,7 @@ import type { WorkspaceRecord } from "../projection/workspaces.ts";
 import { firstLine, parts, tryGit } from "./git/git.ts";
 import { bytesOf, gitLinksIn } from "./git/links.ts";
 import { type PrivateIndex, privateIndex } from "./git/private-index.ts";
-import { repositoryGone } from "./live.ts";
+import { repositoryGone } from "./setup/live.ts";
 
 export interface Diff extends DiffStat {
   diff: string;

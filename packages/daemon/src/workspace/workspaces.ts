@@ -22,8 +22,6 @@ import { umaskIn, umaskOf } from "@holdfast/platform/git/command";
 import type { Journal } from "../journal/journal.ts";
 import type { WorkspaceQueries, WorkspaceRecord } from "../projection/workspaces.ts";
 import { tryContext } from "./context/context.ts";
-import { copyFiles, untrackedFor } from "./copying.ts";
-import { markReady, readFiles, rememberGitDirectory, type WorkspaceFile, workspacesOnDisk, writeFiles } from "./files.ts";
 import { type Environment, git, tryGit } from "./git/git.ts";
 import { QUIET_SETTINGS } from "./git/private-index.ts";
 import { findRepository, type Repository } from "./git/repository.ts";
@@ -31,10 +29,12 @@ import { orWithoutFilters } from "./git/snapshot.ts";
 import { changedFiles, stateOf } from "./git/state.ts";
 import { initSubmodules } from "./git/submodules.ts";
 import { addWorktree, planBeginning, undoAdd } from "./git/worktree.ts";
-import { type PortRange, PortRanges } from "./ports.ts";
-import { type Project, readProject } from "./project.ts";
-import { setupEnd, setupLog, setupTail, startSetup } from "./set-up.ts";
-import { actionsOf, placeOf, type TrustedProjects } from "./trust.ts";
+import { copyFiles, untrackedFor } from "./setup/copying.ts";
+import { markReady, readFiles, rememberGitDirectory, type WorkspaceFile, workspacesOnDisk, writeFiles } from "./setup/files.ts";
+import { type PortRange, PortRanges } from "./setup/ports.ts";
+import { type Project, readProject } from "./setup/project.ts";
+import { setupEnd, setupLog, setupTail, startSetup } from "./setup/set-up.ts";
+import { actionsOf, placeOf, type TrustedProjects } from "./setup/trust.ts";
 
 export interface CreateRequest {
   /** The caller's directory: in a repository, or a plain directory. */

@@ -2,9 +2,9 @@
 import { basename, dirname } from "node:path";
 import { USUAL_CONTEXT } from "@holdfast/contract/agent/order";
 import { KeptContext } from "../agents/context/kept.ts";
+import { renderPrompt } from "../agents/context/prompt.ts";
 import { bytesOf } from "../agents/context/tokens.ts";
 import { readTold } from "../agents/context/transcripts.ts";
-import { renderPrompt } from "../agents/exec/prompt.ts";
 
 export interface Recalled {
   words: string;

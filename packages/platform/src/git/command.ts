@@ -11,20 +11,18 @@ import { isMissing } from "../files.ts";
 import { findProgram, STANDARD_PATH } from "../program.ts";
 import { pipeAmong, pipeAtHand, pipeInTheWay } from "./pipes.ts";
 import { type GitPlace, placeAt, placeOf } from "./place.ts";
-import { type Running, runCommand } from "./run.ts";
+import { type GitCommand, type GitResult, type Running, runCommand } from "./run.ts";
 import { type GitView, viewOf } from "./view.ts";
+
+export type { GitCommand, GitResult } from "./run.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface GitOptions {
+export interface GitOptions extends Pick<Running, "input" | "encoding" | "signal"> {
   /** Environment of the caller, which provides name, keys and configuration. By default the environment of this process. */
   env?: Environment | undefined;
   /** Additional variables for this command, such as `GIT_INDEX_FILE`. */
   with?: Readonly<Record<string, string>>;
-  input?: string | Uint8Array;
-  /** Encoding of the output. `latin1` keeps every byte: file names need not be UTF-8. */
-  encoding?: BufferEncoding;
-  signal?: AbortSignal;
   /**
    * Use the repository's own configuration and list of worktrees instead of a view. Only for commands that neither read files of a working tree nor
    * talk to another repository: those would run programs that the configuration names.
@@ -32,18 +30,6 @@ export interface GitOptions {
   direct?: boolean;
   /** Run the hooks of the user's global configuration. */
   hooks?: boolean;
-}
-
-export interface GitResult {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-
-export interface GitCommand {
-  program: string;
-  args: string[];
-  env: Record<string, string>;
 }
 
 /** Carries a caller's umask in the environment, so that git creates files with the permissions the caller expects. */

@@ -5,12 +5,23 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { allProcesses, type ProcessInfo, signalProcess } from "../process.ts";
-import type { GitCommand, GitOptions, GitResult } from "./command.ts";
 import { findPipe, pipeInTheWay } from "./pipes.ts";
 import type { GitPlace } from "./place.ts";
 
 /** Enough to list every file of a large repository. */
 const MOST_OUTPUT = 256 << 20;
+
+export interface GitResult {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+export interface GitCommand {
+  program: string;
+  args: string[];
+  env: Record<string, string>;
+}
 
 export interface Patience {
   /** Time until the first check, which most commands do not reach; it doubles after each check. */
@@ -24,7 +35,11 @@ const PATIENCE: Patience = { lookMs: 2000, stalledMs: 600_000 };
 /** Time before SIGKILL. On SIGTERM git removes its lock files. */
 const GRACE_MS = 2000;
 
-export interface Running extends Pick<GitOptions, "input" | "encoding" | "signal"> {
+export interface Running {
+  input?: string | Uint8Array;
+  /** Encoding of the output. `latin1` keeps every byte: file names need not be UTF-8. */
+  encoding?: BufferEncoding;
+  signal?: AbortSignal;
   place?: GitPlace | undefined;
   patience?: Patience;
 }

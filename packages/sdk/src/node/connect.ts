@@ -2,7 +2,8 @@
 import { type Acting, actingIn } from "../acting.ts";
 import { HoldfastClient } from "../client.ts";
 import { Holdfast } from "../holdfast.ts";
-import { Query, type QueryOptions } from "../query.ts";
+import { Query } from "../query.ts";
+import type { QueryOptions } from "../query-types.ts";
 import type { Surroundings } from "../sessions.ts";
 import { httpTransport } from "../transport/http.ts";
 import type { Transport } from "../transport.ts";

@@ -8,7 +8,6 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { shellQuote, writeFileAtomic } from "@holdfast/platform";
-import type { Profile } from "../profile.ts";
 
 export interface InjectionPlace {
   /** The run's directory for injected files. */
@@ -29,6 +28,11 @@ export interface Injected {
   env?: Readonly<Record<string, string>>;
   /** Contents by file name in the directory. */
   files?: Readonly<Record<string, string>>;
+}
+
+/** Injects the hooks of an agent. */
+export interface Injecting {
+  inject(place: InjectionPlace): Injected;
 }
 
 export const SIGNALS = "signals";
@@ -77,7 +81,7 @@ exit 0
 
 /** Writes the injected files of this run. Returns additional arguments and variables for the start. */
 export function injectHooks(
-  profile: Profile | undefined,
+  profile: { hooks?: Injecting } | undefined,
   run: { directory: string; env: Readonly<Record<string, string>>; args: readonly string[]; cwd: string },
 ): { args: readonly string[]; env: Readonly<Record<string, string>> } {
   if (!profile?.hooks) return { args: [], env: {} };

@@ -2,11 +2,12 @@ import { createHash } from "node:crypto";
 import { shellQuote } from "@holdfast/platform";
 import { permissionHook } from "../approvals.ts";
 import { textAt } from "../hooks/hook-rules.ts";
+import type { Memory } from "../line-memory.ts";
 import { loginIn } from "../login-files.ts";
 import type { McpServer } from "../mcp.ts";
 import type { Profile } from "../profile.ts";
 import { type Outcome, type Prompt, parsed } from "../transcript.ts";
-import { type Call, count, less, type Memory, usageInLines } from "../usage-source.ts";
+import { type Call, count, less, usageInLines } from "../usage-source.ts";
 import { findCodexConversation, rolloutsOf } from "./codex-store.ts";
 
 /** Until this time-out the screen shows only where to answer; then Codex shows its own prompt. */

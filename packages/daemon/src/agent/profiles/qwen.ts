@@ -3,11 +3,12 @@ import { dirname, join } from "node:path";
 import { permissionHook } from "../approvals.ts";
 import { textAt } from "../hooks/hook-rules.ts";
 import { readLowestSettings } from "../hooks/lowest-settings.ts";
+import type { Memory } from "../line-memory.ts";
 import { loginIn } from "../login-files.ts";
 import { mcpServersJson } from "../mcp.ts";
 import type { Profile } from "../profile.ts";
 import { FoundFiles, type Outcome, type Prompt } from "../transcript.ts";
-import { type Call, type Conversing, count, less, type Memory, usageInLines } from "../usage-source.ts";
+import { type Call, type Conversing, count, less, usageInLines } from "../usage-source.ts";
 import { copyQwenConversation, findQwenConversation, qwenProjects } from "./qwen-store.ts";
 
 const MAC_SETTINGS = "/Library/Application Support/QwenCode/settings.json";

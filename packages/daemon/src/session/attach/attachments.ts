@@ -16,7 +16,6 @@ import { type Host, type HostClient, type RunId, runMarker } from "../../host/ho
 import type { Draft, Journal } from "../../journal/journal.ts";
 import type { AttachmentQueries, AttachmentRecord, AttachRequest } from "../../projection/attachments.ts";
 import type { SessionQueries } from "../../projection/session-queries.ts";
-import type { Attached } from "./moving.ts";
 import { type Present, whoDrives } from "./who-drives.ts";
 
 /** Interval of looks, for writes that failed on a full disk and for a tmux that does not report. */
@@ -26,6 +25,14 @@ interface Here extends Present {
   client: HostClient;
   attachment: AttachmentRecord;
   isNew: boolean;
+}
+
+/** A terminal that shows a session. `show`: set if the daemon opened the terminal for a person elsewhere, and moves it itself. */
+export interface Attached {
+  host: Host;
+  client: HostClient;
+  attachment: AttachmentRecord;
+  show: ((session: SessionId, options: { readOnly: boolean }) => Promise<void>) | undefined;
 }
 
 /** `upTo`: the position in the journal when they left. */
@@ -95,7 +102,7 @@ export class Attachments implements Disposable {
 
   /** Resolves when the journal shows who was attached at the time of the call. Calls that arrive while a look is pending share it. */
   look(): Promise<void> {
-    this.#next ??= this.#inTurn(async () => {
+    this.#next ??= this.#oneAtATime(async () => {
       this.#next = undefined;
       for (const host of this.#hosts.values()) {
         const trouble = await this.#compare(host).then(
@@ -144,7 +151,7 @@ export class Attachments implements Disposable {
 
   /** Makes this attachment the driver. */
   change(session: SessionId, to: AttachmentRecord, change: Change): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#oneAtATime(async () => {
       const record = this.#sessions.get(session);
       const host = record && this.#hosts.get(record.host);
       if (!host) return;
@@ -157,7 +164,7 @@ export class Attachments implements Disposable {
 
   /** Shows a line on an attached terminal. */
   tell(session: SessionId, id: string, text: string): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#oneAtATime(async () => {
       const host = this.#hosts.get(this.#sessions.get(session)?.host ?? "tmux");
       if (host) await this.#tell(host, session, id, text);
     });
@@ -170,7 +177,7 @@ export class Attachments implements Disposable {
     if (client) await host.tell(client, text, { stays: true }).catch((error: unknown) => log(`session ${session}: ${describe(error)}`));
   }
 
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+  #oneAtATime<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#last.then(work);
     this.#last = turn.catch(() => {});
     return turn;

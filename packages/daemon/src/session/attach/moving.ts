@@ -4,20 +4,11 @@
  */
 import { HoldfastError, nextWaiting, type Principal, type Session, type SessionId } from "@holdfast/contract";
 import type { Rights } from "../../access/rights.ts";
-import type { Host, HostClient, RunId } from "../../host/host.ts";
-import type { AttachmentRecord } from "../../projection/attachments.ts";
+import type { RunId } from "../../host/host.ts";
 import type { SessionRecord } from "../../projection/session-queries.ts";
 import { runOf } from "../run/running.ts";
-import type { Attachments } from "./attachments.ts";
+import type { Attached, Attachments } from "./attachments.ts";
 import { driverOf } from "./driving.ts";
-
-/** A terminal that shows a session. `show`: set if the daemon opened the terminal for a person elsewhere, and moves it itself. */
-export interface Attached {
-  host: Host;
-  client: HostClient;
-  attachment: AttachmentRecord;
-  show: ((session: SessionId, options: { readOnly: boolean }) => Promise<void>) | undefined;
-}
 
 export class Moving {
   readonly #cli: readonly string[];

@@ -124,7 +124,7 @@ class RemoteTerminal {
     const told = ToHolder.safeParse(decodeMessage(payload)).data;
     if (told?.t === "view" && !this.#size) {
       this.#size = { columns: told.columns, rows: told.rows };
-      this.#inTurn(() => this.#openBackend());
+      this.#oneAtATime(() => this.#openBackend());
     } else if (told?.t === "resize") {
       this.#size = { columns: told.columns, rows: told.rows };
       this.#backend?.resize(this.#size);
@@ -152,7 +152,7 @@ class RemoteTerminal {
     }
     if (this.#waiting + bytes.length > LONGEST_TYPED) return;
     this.#waiting += bytes.length;
-    this.#inTurn(async () => {
+    this.#oneAtATime(async () => {
       this.#waiting -= bytes.length;
       this.#write(bytes);
     });
@@ -168,7 +168,7 @@ class RemoteTerminal {
   #goOn(): void {
     if (this.#isGoing) return;
     this.#isGoing = true;
-    this.#inTurn(() =>
+    this.#oneAtATime(() =>
       this.#next().finally(() => {
         this.#isGoing = false;
       }),
@@ -212,7 +212,7 @@ class RemoteTerminal {
       onPart: ({ readOnly }) => {
         if (this.#plan === plan) this.#drives = !readOnly;
       },
-      show: (session, options) => this.#inTurn(() => this.#show(session, options)),
+      show: (session, options) => this.#oneAtATime(() => this.#show(session, options)),
     });
   }
 
@@ -248,7 +248,7 @@ class RemoteTerminal {
     if (!this.#wire.destroyed) this.#wire.write(encodeMessage(message));
   }
 
-  #inTurn(work: () => Promise<void>): Promise<void> {
+  #oneAtATime(work: () => Promise<void>): Promise<void> {
     const turn = this.#last.then(work);
     this.#last = turn.catch((error: unknown) => {
       log(`a terminal of ${this.#who.actor}: ${describe(error)}`);

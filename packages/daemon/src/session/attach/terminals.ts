@@ -10,7 +10,7 @@ import {
   type Screen,
   type Session,
 } from "@holdfast/contract";
-import { describe, inspect, log } from "@holdfast/platform";
+import { describe, inspect, KeyedMutex, log } from "@holdfast/platform";
 import { sessionPrincipal } from "../../access/principal.ts";
 import type { Rights } from "../../access/rights.ts";
 import type { Profiles } from "../../agent/profiles/index.ts";
@@ -22,7 +22,7 @@ import { runningOne, runOf } from "../run/running.ts";
 import type { Attachments } from "./attachments.ts";
 import { driverOf, mayTake, notYours, refuseWhileDriven } from "./driving.ts";
 import type { Moving } from "./moving.ts";
-import { sendText, Turns } from "./typing.ts";
+import { sendText } from "./typing.ts";
 
 interface AttachOptions {
   readOnly: boolean;
@@ -50,7 +50,7 @@ export class Terminals {
   readonly #view: (record: SessionRecord) => Session;
   #attended: Attended | undefined;
   /** Serializes typing into a session. */
-  readonly typing = new Turns();
+  readonly typing = new KeyedMutex();
 
   constructor(options: {
     journal: Journal;
@@ -160,7 +160,7 @@ export class Terminals {
     const record = this.#onTerminal(ref);
     const host = this.#hostOf(record.host);
     this.#recordInput(record, { actor, bytes: Buffer.byteLength(options.text), keys: null });
-    return this.typing.inTurn(record.id, async () => ({
+    return this.typing.run(record.id, async () => ({
       session: this.#view(record),
       ...(await sendText(host, {
         ...options,
@@ -178,7 +178,7 @@ export class Terminals {
     const record = this.#onTerminal(ref);
     const keys = options.keys.map(parseKey);
     this.#recordInput(record, { actor: options.actor, bytes: null, keys: keys.length });
-    return this.typing.inTurn(record.id, async () => {
+    return this.typing.run(record.id, async () => {
       const { waiting } = await this.#hostOf(record.host).press(runOf(record), keys).catch(naming(record.name));
       return { session: this.#view(record), pressed: keys.length, waitingBytes: waiting };
     });

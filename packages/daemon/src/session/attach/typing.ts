@@ -50,18 +50,3 @@ export function withoutPasteEnd(text: string): string {
   while (marks.some((mark) => clean.includes(mark))) clean = marks.reduce((rest, mark) => rest.replaceAll(mark, ""), clean);
   return clean;
 }
-
-/** Runs work one at a time for each session, in the order of the calls. */
-export class Turns {
-  readonly #last = new Map<string, Promise<unknown>>();
-
-  inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const turn = (this.#last.get(key) ?? Promise.resolve()).then(work);
-    const settled = turn.catch(() => {});
-    this.#last.set(key, settled);
-    void settled.then(() => {
-      if (this.#last.get(key) === settled) this.#last.delete(key);
-    });
-    return turn;
-  }
-}

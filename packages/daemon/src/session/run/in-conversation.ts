@@ -1,8 +1,10 @@
 /** The options that a conversation starts with. */
 import { type ConversationOrder, newSessionId, type Principal, type Session } from "@holdfast/contract";
-import { type RunIdentity, serversInConversation } from "../../agent/mcp.ts";
+import { serversInConversation } from "../../agent/give-servers.ts";
+import type { RunIdentity } from "../../agent/mcp.ts";
 import type { Profile } from "../../agent/profile.ts";
-import { type ToolRule, toolMeta } from "../../agent/tool-limits.ts";
+import { toolMeta } from "../../agent/tool-limits.ts";
+import type { ToolRule } from "../../agent/tool-rule.ts";
 import type { Draft } from "../../journal/journal.ts";
 import type { Prepared } from "./prepare.ts";
 

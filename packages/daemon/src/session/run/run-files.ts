@@ -8,13 +8,15 @@ import { type ForkedFrom, HoldfastError, type RecordedSpec, type SessionId, unwr
 import { MCP_FILE, TRANSCRIPTS } from "@holdfast/contract/agent/order";
 import { type Home, hasScopes, minimalEnvironment, readJsonFile, runDirectory, writeFileAtomic } from "@holdfast/platform";
 import { hashFile, newRunToken } from "../../access/run-token.ts";
+import { giveServers } from "../../agent/give-servers.ts";
 import { injectHooks } from "../../agent/hooks/injection.ts";
 import { type Asked, type Conversation, launchWords } from "../../agent/launch.ts";
-import { giveServers, type RunIdentity } from "../../agent/mcp.ts";
+import type { RunIdentity } from "../../agent/mcp.ts";
 import { writeOrder } from "../../agent/own-agent.ts";
 import type { Profile } from "../../agent/profile.ts";
 import { splitPrompt } from "../../agent/prompt-arguments.ts";
-import { type ToolRule, toolRule, toolWords } from "../../agent/tool-limits.ts";
+import { toolWords } from "../../agent/tool-limits.ts";
+import { type ToolRule, toolRule } from "../../agent/tool-rule.ts";
 import { type RunId, runMarker, scopeUnit } from "../../host/host.ts";
 import { launchFile } from "./launch-file.ts";
 

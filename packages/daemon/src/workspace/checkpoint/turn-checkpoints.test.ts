@@ -10,6 +10,7 @@ import {
   type SessionId,
   type WorkspaceId,
 } from "@holdfast/contract";
+import { KeyedMutex } from "@holdfast/platform";
 import { expect, test } from "vitest";
 import { ScratchRepository } from "../../../test/scratch-repository.ts";
 import { openDatabase } from "../../journal/database.ts";
@@ -17,7 +18,6 @@ import { Journal } from "../../journal/journal.ts";
 import { SessionQueries } from "../../projection/session-queries.ts";
 import { sessionsProjection } from "../../projection/sessions.ts";
 import { WorkspaceQueries, workspacesProjection } from "../../projection/workspaces.ts";
-import { InTurn } from "../in-turn.ts";
 import { listCheckpoints } from "./checkpoints.ts";
 import { TurnCheckpoints } from "./turn-checkpoints.ts";
 import { Checkpoints } from "./workspace-checkpoints.ts";
@@ -51,7 +51,12 @@ class Scene implements Disposable {
   }
 
   begin(): void {
-    const checkpoints = new Checkpoints({ journal: this.journal, sessions: this.sessions, turns: new InTurn(), envOf: () => undefined });
+    const checkpoints = new Checkpoints({
+      journal: this.journal,
+      sessions: this.sessions,
+      mutex: new KeyedMutex(),
+      envOf: () => undefined,
+    });
     this.#turns = new TurnCheckpoints({ journal: this.journal, sessions: this.sessions, workspaces: this.workspaces, checkpoints });
     this.#turns.begin();
   }

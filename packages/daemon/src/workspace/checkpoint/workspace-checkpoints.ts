@@ -4,14 +4,13 @@
  */
 import { existsSync } from "node:fs";
 import { type Checkpoint, type CheckpointDiff, HoldfastError, type Principal, type SessionId, type WorkspaceId } from "@holdfast/contract";
-import { describe, log } from "@holdfast/platform";
+import { describe, type KeyedMutex, log } from "@holdfast/platform";
 import type { Journal } from "../../journal/journal.ts";
 import type { SessionQueries } from "../../projection/session-queries.ts";
 import type { WorkspaceRecord } from "../../projection/workspaces.ts";
 import { type Environment, GitError, git, parts } from "../git/git.ts";
 import { takeTree } from "../git/snapshot.ts";
-import type { InTurn } from "../in-turn.ts";
-import { DEFAULT_PROJECT, readProject } from "../project.ts";
+import { DEFAULT_PROJECT, readProject } from "../setup/project.ts";
 import {
   countChanges,
   createCheckpoint,
@@ -50,18 +49,18 @@ export class Checkpoints {
   readonly #journal: Journal;
   readonly #sessions: SessionQueries;
   readonly #envOf: (session: SessionId) => Environment | undefined;
-  readonly #turns: InTurn;
+  readonly #mutex: KeyedMutex;
 
   /** `envOf`: the environment that a session was started with. Its git is used, because the daemon has a minimal PATH. */
   constructor(options: {
     journal: Journal;
     sessions: SessionQueries;
-    turns: InTurn;
+    mutex: KeyedMutex;
     envOf(session: SessionId): Environment | undefined;
   }) {
     this.#journal = options.journal;
     this.#sessions = options.sessions;
-    this.#turns = options.turns;
+    this.#mutex = options.mutex;
     this.#envOf = options.envOf;
   }
 
@@ -141,7 +140,7 @@ export class Checkpoints {
 
   /** Runs after the workspace's current operation: another checkpoint, a rewind, a removal. */
   inLine<T>(id: WorkspaceId, work: () => Promise<T>): Promise<T> {
-    return this.#turns.run(id, () => translated(work));
+    return this.#mutex.run(id, () => translated(work));
   }
 
   /** Throws for a plain directory or a removed workspace. */

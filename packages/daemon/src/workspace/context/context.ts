@@ -32,7 +32,7 @@ import {
 } from "@holdfast/contract";
 import { isMissing, writeFileAtomic } from "@holdfast/platform";
 import { umaskIn } from "@holdfast/platform/git/command";
-import { readProject } from "../project.ts";
+import { readProject } from "../setup/project.ts";
 import { backgroundOf, isEmpty, pointerTo, template } from "./context-templates.ts";
 
 const PLACE = [".holdfast", "context"] as const;

@@ -1,6 +1,6 @@
 /** Moves a workspace's commits out: to a local branch, to a remote, into a pull request. Git first, then the journal: git's state is the truth. */
 import type { MergeOutcome, MergeRequest, Principal, PullRequestOutcome, PullRequestRequest } from "@holdfast/contract";
-import { counted } from "@holdfast/platform";
+import { counted, type KeyedMutex } from "@holdfast/platform";
 import { umaskIn, withUmask } from "@holdfast/platform/git/command";
 import type { Journal } from "../../journal/journal.ts";
 import type { WorkspaceRecord } from "../../projection/workspaces.ts";
@@ -8,18 +8,17 @@ import type { Environment } from "../git/git.ts";
 import { type Pushed, push } from "../git/push.ts";
 import { whatIsCheckedOut } from "../git/snapshot.ts";
 import { uncommitted } from "../git/uncommitted.ts";
-import type { InTurn } from "../in-turn.ts";
-import { liveTree, type TreeRecord } from "../live.ts";
+import { liveTree, type TreeRecord } from "../setup/live.ts";
 import { merge } from "./merge.ts";
 import { openPullRequest } from "./pull-request.ts";
 
 export class Merging {
   readonly #journal: Journal;
-  readonly #turns: InTurn;
+  readonly #mutex: KeyedMutex;
 
-  constructor(options: { journal: Journal; turns: InTurn }) {
+  constructor(options: { journal: Journal; mutex: KeyedMutex }) {
     this.#journal = options.journal;
-    this.#turns = options.turns;
+    this.#mutex = options.mutex;
   }
 
   async merge(record: WorkspaceRecord, request: MergeRequest, actor: Principal): Promise<Omit<MergeOutcome, "workspace">> {
@@ -39,7 +38,7 @@ export class Merging {
       env,
     };
     // The second lock keeps a rewind of the workspace from running at the same time.
-    const merged = await this.#turns.run(repo, () => this.#turns.run(id, () => merge(order)));
+    const merged = await this.#mutex.run(repo, () => this.#mutex.run(id, () => merge(order)));
     const { into, head: tip } = merged;
     this.#journal.append({
       type: "workspace.merged",

@@ -7,9 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HoldfastError } from "@holdfast/contract";
 import { GitError, git, tryGit } from "../git/git.ts";
+import { openScratch } from "../git/merge-scratch.ts";
 import { ASK_MANY, askOne, manyInput, type Outcome, type Pair, readMany, readOne } from "../git/merge-tree.ts";
 import type { Repository } from "../git/repository.ts";
-import { openScratch } from "../merge/merge-scratch.ts";
 
 export interface MergeQuestion {
   repository: Pick<Repository, "path" | "common" | "bare">;

@@ -13,7 +13,7 @@ import { DAEMON, unwritable, type WorkspaceId } from "@holdfast/contract";
 import { describe, type Home, log } from "@holdfast/platform";
 import type { Draft, Journal } from "../../journal/journal.ts";
 import type { WorkspaceQueries, WorkspaceRecord } from "../../projection/workspaces.ts";
-import { sweepScratch } from "../merge/merge-scratch.ts";
+import { sweepScratch } from "../git/merge-scratch.ts";
 import { scratchPlaces } from "./conflicts.ts";
 import { type Findings, RepositoryRadar } from "./repository-radar.ts";
 import type { StashTaken } from "./stashes.ts";

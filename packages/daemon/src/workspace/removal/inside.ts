@@ -68,20 +68,20 @@ async function keep({ tree, repo, path, known, refs }: Place, options: GitOption
   });
 }
 
-/** Restores each repository, and returns notes on failures. Submodules must be checked out first. */
-export async function restoreInside(
+/** Recovers each repository, and returns notes on failures. Submodules must be checked out first. */
+export async function recoverInside(
   { tree, common, inside }: { tree: string; common: string; inside: readonly Inside[] },
   options: GitOptions,
 ): Promise<string[]> {
   const notes: string[] = [];
   for (const one of inside) {
-    const said = await restoreOne({ directory: join(tree, one.path), common, one }, options);
+    const said = await recoverOne({ directory: join(tree, one.path), common, one }, options);
     if (said !== undefined) notes.push(`${one.path}: ${said}; its commits are under ${one.refs}`);
   }
   return notes;
 }
 
-async function restoreOne(
+async function recoverOne(
   { directory, common, one }: { directory: string; common: string; one: Inside },
   options: GitOptions,
 ): Promise<string | undefined> {

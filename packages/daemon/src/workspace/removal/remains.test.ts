@@ -5,8 +5,8 @@ import type { WorkspaceId, WorkspaceSpec } from "@holdfast/contract";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { ScratchRepository } from "../../../test/scratch-repository.ts";
 import { makeContext } from "../context/context.ts";
+import { recoverTree } from "./recover.ts";
 import { keepRemains, readRemains } from "./remains.ts";
-import { restore } from "./restore.ts";
 import { takeAway } from "./take-away.ts";
 
 let repository: ScratchRepository;
@@ -47,13 +47,13 @@ async function remove(): Promise<string[]> {
 async function recover() {
   const remains = await readRemains(repository.path, REF, options());
   if (!remains) throw new Error("nothing is kept");
-  return restore({ repo: repository.path, path: tree, name: "fix", remains, files: REF }, options());
+  return recoverTree({ repo: repository.path, path: tree, name: "fix", remains, files: REF }, options());
 }
 
 const status = (directory = tree) => repository.gitIn(directory, "status", "--porcelain=v1", "--branch", "-uall");
 
 describe("recovering a removed workspace", () => {
-  test("restores commits, staged and unstaged changes, deletions, new files and the Working Context", async () => {
+  test("recovers commits, staged and unstaged changes, deletions, new files and the Working Context", async () => {
     repository.commit({ "b.txt": "b\n", "gone.txt": "g\n", ".gitignore": "*.log\n" }, "second", tree);
     repository.write({ "a.txt": "staged\n" }, tree);
     repository.gitIn(tree, "add", "a.txt");
@@ -93,7 +93,7 @@ describe("recovering a removed workspace", () => {
     expect(repository.gitIn(tree, "show", ":a.txt")).toBe("staged");
   });
 
-  test("restores an agent's own branch and a detached head", async () => {
+  test("recovers an agent's own branch and a detached head", async () => {
     repository.gitIn(tree, "switch", "--quiet", "-c", "feature");
     repository.commit({ "b.txt": "b\n" }, "second", tree);
     const onFeature = status();
@@ -130,7 +130,7 @@ describe("recovering a removed workspace", () => {
     expect(status()).toBe(before);
   });
 
-  test("restores submodules and nested repositories", async () => {
+  test("recovers submodules and nested repositories", async () => {
     const library = join(repository.root, "library");
     repository.gitIn(repository.root, "init", "--quiet", "--initial-branch", "main", library);
     repository.commit({ "l.txt": "l\n" }, "library", library);
@@ -154,7 +154,7 @@ describe("recovering a removed workspace", () => {
     expect(repository.read("e.txt", join(tree, "empty"))).toBe("e\n");
   });
 
-  test("restores files whose filter fails", async () => {
+  test("recovers files whose filter fails", async () => {
     repository.write({ ".gitattributes": "*.bin filter=broken\n", "x.bin": "x\n" }, tree);
     for (const way of ["clean", "smudge"]) repository.git("config", "--global", `filter.broken.${way}`, "false");
     repository.git("config", "--global", "filter.broken.required", "true");

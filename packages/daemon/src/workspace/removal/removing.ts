@@ -7,25 +7,24 @@
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkName, HoldfastError, type Losses, type Principal, type WorkspaceId } from "@holdfast/contract";
-import { counted, describe, log } from "@holdfast/platform";
+import { counted, describe, type KeyedMutex, log } from "@holdfast/platform";
 import { umaskOf } from "@holdfast/platform/git/command";
 import { placeOf as gitPlaceOf } from "@holdfast/platform/git/place";
 import { shellWord } from "@holdfast/platform/shell";
 import type { Journal } from "../../journal/journal.ts";
 import type { WorkspaceQueries, WorkspaceRecord } from "../../projection/workspaces.ts";
-import { copyUntracked } from "../copying.ts";
-import { rememberGitDirectory, writeFiles } from "../files.ts";
 import { type Environment, firstLine, tryGit } from "../git/git.ts";
 import { commitOf, findRepository } from "../git/repository.ts";
-import type { InTurn } from "../in-turn.ts";
-import { repositoryGone, type TreeRecord, withBranch } from "../live.ts";
-import type { PortRanges } from "../ports.ts";
-import { readProject } from "../project.ts";
-import { stopSetup } from "../set-up.ts";
-import { actionsOf, placeOf, type TrustedProjects } from "../trust.ts";
+import { copyUntracked } from "../setup/copying.ts";
+import { rememberGitDirectory, writeFiles } from "../setup/files.ts";
+import { repositoryGone, type TreeRecord, withBranch } from "../setup/live.ts";
+import type { PortRanges } from "../setup/ports.ts";
+import { readProject } from "../setup/project.ts";
+import { stopSetup } from "../setup/set-up.ts";
+import { actionsOf, placeOf, type TrustedProjects } from "../setup/trust.ts";
 import { lossesOf } from "./losses.ts";
+import { recoverTree } from "./recover.ts";
 import { keepRemains, REMOVED_REFS, type Remains, readRemains } from "./remains.ts";
-import { restore } from "./restore.ts";
 import { takeAway } from "./take-away.ts";
 
 export interface RemoveOptions {
@@ -58,14 +57,14 @@ export class Removing {
   readonly #directoryOf: (id: WorkspaceId) => string;
   readonly #setAside: string;
   readonly #stopSession: (name: string, actor: Principal) => Promise<void>;
-  readonly #turns: InTurn;
+  readonly #mutex: KeyedMutex;
   readonly #ports: PortRanges;
   readonly #trusted: TrustedProjects;
 
   constructor(options: {
     journal: Journal;
     queries: WorkspaceQueries;
-    turns: InTurn;
+    mutex: KeyedMutex;
     ports: PortRanges;
     trusted: TrustedProjects;
     directoryOf(id: WorkspaceId): string;
@@ -75,7 +74,7 @@ export class Removing {
   }) {
     this.#journal = options.journal;
     this.#queries = options.queries;
-    this.#turns = options.turns;
+    this.#mutex = options.mutex;
     this.#ports = options.ports;
     this.#trusted = options.trusted;
     this.#directoryOf = options.directoryOf;
@@ -94,7 +93,7 @@ export class Removing {
   }
 
   remove(record: WorkspaceRecord, options: RemoveOptions): Promise<Removed> {
-    return this.#turns.run(record.repo ?? record.id, () => this.#remove(this.#queries.get(record.id) ?? record, options));
+    return this.#mutex.run(record.repo ?? record.id, () => this.#remove(this.#queries.get(record.id) ?? record, options));
   }
 
   async #remove(record: WorkspaceRecord, { force, why, actor, env }: RemoveOptions): Promise<Removed> {
@@ -123,7 +122,7 @@ export class Removing {
    * is possible.
    */
   #alone<T>({ repo, id }: WorkspaceRecord, act: () => Promise<T>): Promise<T> {
-    return repo === null ? act() : this.#turns.run(id, act);
+    return repo === null ? act() : this.#mutex.run(id, act);
   }
 
   /** Keeps the workspace in its repository. Without a repository, its files are set aside unchanged. */
@@ -166,7 +165,7 @@ export class Removing {
       const directory = this.#directoryOf(record.id);
       if (record.removedAt === null || !existsSync(directory)) continue;
       try {
-        await this.#turns.run(record.repo ?? record.id, () => this.#finishOne(record, directory));
+        await this.#mutex.run(record.repo ?? record.id, () => this.#finishOne(record, directory));
       } catch (error) {
         log(`workspace ${record.id}: its removal is not finished: ${describe(error)}`);
       }
@@ -188,7 +187,7 @@ export class Removing {
     record: WorkspaceRecord,
     options: { name?: string | undefined; actor: Principal; env?: Environment | undefined },
   ): Promise<string[]> {
-    return this.#turns.run(record.repo ?? record.id, () => this.#recover(this.#queries.get(record.id) ?? record, options));
+    return this.#mutex.run(record.repo ?? record.id, () => this.#recover(this.#queries.get(record.id) ?? record, options));
   }
 
   async #recover(
@@ -210,14 +209,14 @@ export class Removing {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     writeFileSync(join(directory, MARK), "");
 
-    const restored = await restore({ repo: tree.repo, path: tree.path, name, remains, files: ref }, { env });
+    const recovered = await recoverTree({ repo: tree.repo, path: tree.path, name, remains, files: ref }, { env });
     const ignored = await this.#copyIgnored(tree, env);
     using range = await this.#ports.hold(record.ports, record);
     const now = {
       name,
-      branch: restored.branch,
+      branch: recovered.branch,
       path: tree.path,
-      ownBranch: record.ownBranch || restored.madeBranch,
+      ownBranch: record.ownBranch || recovered.madeBranch,
       portBase: range.portBase,
       ports: range.ports,
     };
@@ -225,7 +224,7 @@ export class Removing {
     rememberGitDirectory(directory, gitPlaceOf(tree.repo)?.common ?? tree.repo);
     this.#journal.append({ type: "workspace.recovered", actor, session: null, data: { id: record.id, ...now } });
     rmSync(join(directory, MARK), { force: true });
-    return [...restored.notes, ignored];
+    return [...recovered.notes, ignored];
   }
 
   /** Returns what was kept at the removal. If the workspace was not removed, keeps its branch first. */

@@ -9,6 +9,7 @@ import { type ExecOrder, MCP_FILE, SERVERS_WORD } from "@holdfast/contract/agent
 import type { TokenUse } from "@holdfast/contract/conversation/transcript";
 import { type Command, type HowItEnded, start, tailOf } from "../command.ts";
 import { type Kept, KeptContext } from "../context/kept.ts";
+import { renderPrompt } from "../context/prompt.ts";
 import { bytesOf } from "../context/tokens.ts";
 import { say, type Turn, toolOf } from "../context/turn.ts";
 import { type Conversation, type Place, type Settings, soFar, type TurnResult, textChunk } from "../conversation.ts";
@@ -16,7 +17,6 @@ import { AgentFailure } from "../failure.ts";
 import { leftOut, type Notice, nearlyFull, notGiven } from "../notices.ts";
 import { CommandUse } from "./command-use.ts";
 import { type AnswerReader, type Piece, plainReader } from "./piece.ts";
-import { renderPrompt, withArgument } from "./prompt.ts";
 import { writeServers } from "./servers-file.ts";
 import { streamJsonReader } from "./stream-json.ts";
 import { filesOf, kindOf, titleOf } from "./tool-kind.ts";
@@ -258,4 +258,11 @@ function whatWentWrong({ how: { code, signal }, name, stderr, failed, isForeign 
 
 function said(words: string | undefined): string {
   return words === undefined ? "" : `: ${words}`;
+}
+
+/** Replaces `{prompt}`, or appends the prompt as the last argument. A prompt that begins with a dash would be read as a flag. */
+function withArgument(command: readonly string[], prompt: string): string[] {
+  const word = prompt.startsWith("-") ? ` ${prompt}` : prompt;
+  if (!command.some((each) => each.includes("{prompt}"))) return [...command, word];
+  return command.map((each) => (each === "{prompt}" ? word : each.replaceAll("{prompt}", () => prompt)));
 }

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ScratchRepository } from "../../test/scratch-repository.ts";
+import { ScratchRepository } from "../../../test/scratch-repository.ts";
 import { copyUntracked } from "./copying.ts";
 
 test("a rule copies the untracked files of a partly tracked directory, by name and by path", async () => {

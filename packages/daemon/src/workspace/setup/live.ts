@@ -1,7 +1,7 @@
 /** Checks that a workspace, its directory and its repository exist. */
 import { existsSync } from "node:fs";
 import { HoldfastError } from "@holdfast/contract";
-import type { WorkspaceRecord } from "../projection/workspaces.ts";
+import type { WorkspaceRecord } from "../../projection/workspaces.ts";
 
 export type TreeRecord = WorkspaceRecord & { repo: string; branch: string };
 

@@ -23,7 +23,7 @@ const AGAIN_MS = 200;
 /** The serializer's separator between the normal and the alternate buffer. */
 const ALTERNATE = "\x1b[?1049h";
 
-export class Model {
+export class Emulator {
   readonly #terminal: InstanceType<typeof xterm.Terminal>;
   readonly #serializer = new SerializeAddon();
   readonly #directory: string;

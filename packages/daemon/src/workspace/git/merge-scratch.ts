@@ -7,8 +7,8 @@ import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, realpathSyn
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, log, readOrdinaryFile } from "@holdfast/platform";
-import { parts, tryGit } from "../git/git.ts";
-import type { Repository } from "../git/repository.ts";
+import { parts, tryGit } from "./git.ts";
+import type { Repository } from "./repository.ts";
 
 export interface MergeScratch extends AsyncDisposable {
   /** The directory to run git in. */

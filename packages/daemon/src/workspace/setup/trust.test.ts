@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Principal } from "@holdfast/contract";
 import { expect, test } from "vitest";
-import { ScratchRepository } from "../../test/scratch-repository.ts";
+import { ScratchRepository } from "../../../test/scratch-repository.ts";
 import { readProject } from "./project.ts";
 import { actionsOf, TrustedProjects } from "./trust.ts";
 

@@ -2,16 +2,16 @@ import { appendFileSync, mkdtempDisposableSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Model } from "./model.ts";
+import { Emulator } from "./emulator.ts";
 
 test("unrecorded output is on the screen in its place, even if the screen is behind", async () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   const replies: string[] = [];
-  const model = new Model({ directory: directory.path, columns: 40, rows: 10, onReply: (data) => replies.push(data) });
+  const emulator = new Emulator({ directory: directory.path, columns: 40, rows: 10, onReply: (data) => replies.push(data) });
   const say = (text: string, recorded: number) => {
     const bytes = Buffer.from(text);
     appendFileSync(join(directory.path, "output.000000"), bytes.subarray(0, recorded));
-    model.output(bytes, recorded);
+    emulator.output(bytes, recorded);
   };
   // The emulator still processes the first text when the others arrive.
   say("one\r\n", 5);
@@ -20,45 +20,45 @@ test("unrecorded output is on the screen in its place, even if the screen is beh
   // Where is the cursor?
   say("four\x1b[6n\r\n", 0);
   say("five\r\n", 6);
-  expect(await model.settle(5000)).toBe(true);
-  expect(model.screen().lines.slice(0, 6)).toEqual(["one", "two", "three", "four", "five", ""]);
+  expect(await emulator.settle(5000)).toBe(true);
+  expect(emulator.screen().lines.slice(0, 6)).toEqual(["one", "two", "three", "four", "five", ""]);
   expect(replies).toEqual(["\x1b[4;5R"]);
   say("six", 0);
-  expect(await model.settle(5000)).toBe(true);
-  expect(model.screen().lines[5]).toBe("six");
+  expect(await emulator.settle(5000)).toBe(true);
+  expect(emulator.screen().lines[5]).toBe("six");
 });
 
 test("the screen keeps the end of a flood that cannot be recorded", async () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
-  const model = new Model({ directory: directory.path, columns: 40, rows: 10, onReply: () => {} });
-  for (let i = 0; i < 200; i++) model.output(Buffer.from(`${"x".repeat(30)}\r\n`.repeat(1000)), 0);
-  model.output(Buffer.from("the end"), 0);
-  expect(await model.settle(10_000)).toBe(true);
-  expect(model.screen().lines).toContain("the end");
+  const emulator = new Emulator({ directory: directory.path, columns: 40, rows: 10, onReply: () => {} });
+  for (let i = 0; i < 200; i++) emulator.output(Buffer.from(`${"x".repeat(30)}\r\n`.repeat(1000)), 0);
+  emulator.output(Buffer.from("the end"), 0);
+  expect(await emulator.settle(10_000)).toBe(true);
+  expect(emulator.screen().lines).toContain("the end");
 });
 
 test("an unreadable backlog does not freeze the screen, which continues with new output", async () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
-  const model = new Model({ directory: directory.path, columns: 40, rows: 10, onReply: () => {} });
-  const say = (text: string) => model.output(Buffer.from(text), text.length);
+  const emulator = new Emulator({ directory: directory.path, columns: 40, rows: 10, onReply: () => {} });
+  const say = (text: string) => emulator.output(Buffer.from(text), text.length);
   say("one\r\n");
   // While the emulator is busy, these are read from a file that does not exist.
   say("two\r\n");
   say("three\r\n");
-  expect(await model.settle(5000)).toBe(true);
+  expect(await emulator.settle(5000)).toBe(true);
   say("four");
-  expect(await model.settle(5000)).toBe(true);
-  expect(model.screen().lines.slice(0, 2)).toEqual(["one", "four"]);
+  expect(await emulator.settle(5000)).toBe(true);
+  expect(emulator.screen().lines.slice(0, 2)).toEqual(["one", "four"]);
 });
 
 test("a backlog that becomes readable after a moment is shown", async () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
-  const model = new Model({ directory: directory.path, columns: 40, rows: 10, onReply: () => {} });
-  for (const text of ["one\r\n", "two\r\n"]) model.output(Buffer.from(text), text.length);
-  expect(await model.settle(100)).toBe(false);
+  const emulator = new Emulator({ directory: directory.path, columns: 40, rows: 10, onReply: () => {} });
+  for (const text of ["one\r\n", "two\r\n"]) emulator.output(Buffer.from(text), text.length);
+  expect(await emulator.settle(100)).toBe(false);
   // A caller that has stopped waiting is forgotten.
-  expect(model.waiting).toBe(0);
+  expect(emulator.waiting).toBe(0);
   appendFileSync(join(directory.path, "output.000000"), "one\r\ntwo\r\n");
-  expect(await model.settle(5000)).toBe(true);
-  expect(model.screen().lines.slice(0, 2)).toEqual(["one", "two"]);
+  expect(await emulator.settle(5000)).toBe(true);
+  expect(emulator.screen().lines.slice(0, 2)).toEqual(["one", "two"]);
 });

@@ -1,5 +1,5 @@
 /**
- * Restores a removed workspace: its worktree, what was checked out, its branch, the staged files and every file that was not ignored. A failure
+ * Recovers a removed workspace: its worktree, what was checked out, its branch, the staged files and every file that was not ignored. A failure
  * leaves nothing behind. The ref that keeps the workspace is only read.
  */
 import { HoldfastError } from "@holdfast/contract";
@@ -10,10 +10,10 @@ import { commitOf, listTrees } from "../git/repository.ts";
 import { orWithoutFilters } from "../git/snapshot.ts";
 import { initSubmodules } from "../git/submodules.ts";
 import { lockReason } from "../git/worktree.ts";
-import { restoreInside } from "./inside.ts";
+import { recoverInside } from "./inside.ts";
 import type { Remains } from "./remains.ts";
 
-export interface RestoreOrder {
+export interface RecoverOrder {
   repo: string;
   path: string;
   name: string;
@@ -22,7 +22,7 @@ export interface RestoreOrder {
   files: string;
 }
 
-export interface Restored {
+export interface Recovered {
   /** The workspace's branch, under its current name. */
   branch: string | null;
   /** True if the branch was created again, so it belongs to the workspace. */
@@ -30,7 +30,7 @@ export interface Restored {
   notes: string[];
 }
 
-export async function restore(order: RestoreOrder, options: GitOptions): Promise<Restored> {
+export async function recoverTree(order: RecoverOrder, options: GitOptions): Promise<Recovered> {
   const { repo, path, name, remains, files } = order;
   const branch = await branchFor(order, options);
   const head = await headFor(order, branch, options);
@@ -56,13 +56,13 @@ export async function restore(order: RestoreOrder, options: GitOptions): Promise
     throw error;
   }
   const common = placeOf(repo)?.common ?? repo;
-  // First check submodules out as in a new worktree, then restore the work in them.
+  // First check submodules out as in a new worktree, then recover the work in them.
   const missing = await initSubmodules(path, { common, env: options.env });
   const notes = [
     ...branch.notes,
     ...head.notes,
     ...missing,
-    ...(await restoreInside({ tree: path, common, inside: remains.inside }, options)),
+    ...(await recoverInside({ tree: path, common, inside: remains.inside }, options)),
   ];
   return { branch: branch.name === "" ? null : branch.name, madeBranch: branch.isNew, notes };
 }
@@ -74,7 +74,7 @@ interface Branch {
 }
 
 /** Returns the branch's old name, unless it is taken. */
-async function branchFor({ repo, remains }: RestoreOrder, options: GitOptions): Promise<Branch> {
+async function branchFor({ repo, remains }: RecoverOrder, options: GitOptions): Promise<Branch> {
   const { branch, tip } = remains;
   if (branch === null || tip === null) return { name: branch ?? "", isNew: false, notes: [] };
   const taken = await takenBy(repo, branch, options);
@@ -104,7 +104,7 @@ async function freeName(repo: string, wanted: string, options: GitOptions): Prom
 
 /** Returns the arguments for `worktree add`. An agent's own branch was not removed with the workspace and may have moved on. */
 async function headFor(
-  { repo, path, remains }: RestoreOrder,
+  { repo, path, remains }: RecoverOrder,
   branch: Branch,
   options: GitOptions,
 ): Promise<{ args: string[]; notes: string[] }> {

@@ -1,6 +1,6 @@
 /** Assigns each workspace a range of TCP ports, so that two servers of one project can run side by side. */
 import { createServer } from "node:net";
-import { InTurn } from "./in-turn.ts";
+import { KeyedMutex } from "@holdfast/platform";
 
 /** Below the kernel's range of ephemeral ports. */
 const FIRST = 21_000;
@@ -15,7 +15,7 @@ export interface PortRange {
 export class PortRanges {
   readonly #recorded: () => readonly PortRange[];
   readonly #held = new Set<PortRange>();
-  readonly #turns = new InTurn();
+  readonly #mutex = new KeyedMutex();
 
   /** `recorded`: the ranges of all existing workspaces. */
   constructor(recorded: () => readonly PortRange[]) {
@@ -24,7 +24,7 @@ export class PortRanges {
 
   /** Reserves a range until it is disposed; by then it is recorded. `own`: the previous range, reused if it is free. */
   hold(ports: number, own?: PortRange): Promise<PortRange & Disposable> {
-    return this.#turns.run("", async () => {
+    return this.#mutex.run("", async () => {
       const taken = [...this.#recorded(), ...this.#held];
       const range = own && !taken.some((each) => overlaps(each, own)) ? own : await freeRange(ports, taken);
       const held = { portBase: range.portBase, ports: range.ports };

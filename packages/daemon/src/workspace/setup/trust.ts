@@ -7,9 +7,9 @@ import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { HoldfastError, type Principal, type ProjectActions, type Trust, visible } from "@holdfast/contract";
 import { shellWord } from "@holdfast/platform/shell";
-import type { Journal } from "../journal/journal.ts";
-import type { TrustQueries } from "../projection/trust.ts";
-import { findRepository, type Repository } from "./git/repository.ts";
+import type { Journal } from "../../journal/journal.ts";
+import type { TrustQueries } from "../../projection/trust.ts";
+import { findRepository, type Repository } from "../git/repository.ts";
 import { type Project, projectFile, readProject } from "./project.ts";
 
 /** Shortest hash prefix accepted as a name. */

@@ -5,7 +5,7 @@
 import { constants } from "node:fs";
 import { chmod, cp, glob, lstat, mkdir } from "node:fs/promises";
 import { dirname, join, matchesGlob, normalize } from "node:path";
-import { git, parts } from "./git/git.ts";
+import { git, parts } from "../git/git.ts";
 
 /** Returns the copied paths, relative to the tree. A link is copied as a link. */
 export async function copyUntracked(from: string, to: string, rules: readonly string[]): Promise<string[]> {

@@ -17,7 +17,7 @@ export interface Known {
   viewed: boolean | undefined;
 }
 
-export class Model {
+export class Expected {
   sessions: Known[] = [];
   /** The number of times each fault was injected. */
   readonly faults: Map<string, number>;

@@ -1,6 +1,6 @@
 /** The text that a command gets: only the prompt if it remembers the rest, and otherwise the earlier turns too, marked as such. */
-import type { Kept } from "../context/kept.ts";
-import { cutShort, type Turn } from "../context/turn.ts";
+import type { Kept } from "./kept.ts";
+import { cutShort, type Turn } from "./turn.ts";
 
 export function renderPrompt({ prompt, system, kept }: { prompt: string; system: string | null; kept: Kept | null }): string {
   const parts: string[] = [];
@@ -27,11 +27,4 @@ function renderTurn(turn: Turn): string {
 /** The text inside the tag cannot close it. */
 function marked(name: string, text: string): string {
   return `<${name}>\n${text.replaceAll(`</${name}>`, `<\\/${name}>`)}\n</${name}>`;
-}
-
-/** Replaces `{prompt}`, or appends the prompt as the last argument. A prompt that begins with a dash would be read as a flag. */
-export function withArgument(command: readonly string[], prompt: string): string[] {
-  const word = prompt.startsWith("-") ? ` ${prompt}` : prompt;
-  if (!command.some((each) => each.includes("{prompt}"))) return [...command, word];
-  return command.map((each) => (each === "{prompt}" ? word : each.replaceAll("{prompt}", () => prompt)));
 }
