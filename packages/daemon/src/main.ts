@@ -134,12 +134,12 @@ import { WorkspaceQueries } from "./projection/workspaces.ts";
 import { serveReader } from "./reader.ts";
 import { Adopting } from "./session/adopting.ts";
 import { Attachments } from "./session/attach/attachments.ts";
-import { Driving } from "./session/attach/driving.ts";
-import { HandingOver } from "./session/attach/handing-over.ts";
+import { controlWith } from "./session/attach/driving.ts";
+import { handOverWith } from "./session/attach/hand-over.ts";
 import { Moving } from "./session/attach/moving.ts";
 import { RemoteTerminals } from "./session/attach/remote-terminals.ts";
 import { diskUse } from "./session/disk-use.ts";
-import { Forking } from "./session/forking.ts";
+import { forkWith } from "./session/fork.ts";
 import { KeepAwake } from "./session/keep-awake.ts";
 import { Pruning } from "./session/pruning.ts";
 import { Orphans } from "./session/restore/orphans.ts";
@@ -172,7 +172,7 @@ import { Checkpoints } from "./workspace/checkpoint/workspace-checkpoints.ts";
 import { Contexts } from "./workspace/context/contexts.ts";
 import { Merging } from "./workspace/merge/merging.ts";
 import { Radar } from "./workspace/radar/radar.ts";
-import { Collecting } from "./workspace/removal/collecting.ts";
+import { collectWith } from "./workspace/removal/collect.ts";
 import { Removing } from "./workspace/removal/removing.ts";
 import { TrustedProjects } from "./workspace/setup/trust.ts";
 import { Workspaces } from "./workspace/workspaces.ts";
@@ -374,8 +374,8 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     viewOf: (ref: string) => sessions.get(ref),
     scopeOf: (principal: Principal) => scopeOf(principal, tokenQueries),
   };
-  const driving = new Driving({ ...people, queries: attachmentQueries });
-  const handingOver = new HandingOver(people);
+  const controlSession = controlWith({ ...people, queries: attachmentQueries });
+  const handOver = handOverWith(people);
   const remoteTerminals = new RemoteTerminals({
     home,
     terminals: sessions.terminals,
@@ -384,7 +384,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     rights,
     keys: clientKeysOf(configuration),
   });
-  const forking = new Forking({ home, queries, profiles, sessions, workspaces, checkpoints });
+  const fork = forkWith({ home, queries, profiles, sessions, workspaces, checkpoints });
   const merging = new Merging({ journal, mutex });
   const removing = new Removing({
     journal,
@@ -396,7 +396,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     setAside: home.setAside,
     stopSession: async (name, actor) => void (await sessions.stopping.stop(name, { graceMs: STOP_GRACE_MS, actor })),
   });
-  const collecting = new Collecting({ directory: home.workspaces, journal, queries: workspaces.queries, removing });
+  const collect = collectWith({ directory: home.workspaces, journal, queries: workspaces.queries, removing });
   const restoring = new Restoring({ journal, db, queries, sessions, auto: configuration.restoreAuto });
   const keepAwake = new KeepAwake({ journal, queries, wanted: configuration.keepAwake });
   const tournaments = new Tournaments({
@@ -699,7 +699,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   });
   const all = handlers({
     sessions,
-    forking,
+    fork,
     messages: messageHandlers({ messages, toGroups, groupReach, sessions, queries, gate }),
     unread: (who) => messages.unread(readerOf(who)),
     orphans,
@@ -710,8 +710,8 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     queries,
     pruning,
     restoring,
-    driving,
-    handingOver,
+    controlSession,
+    handOver,
     remoteTerminals,
     approvals: approvalHandlers({ approvals, queries, journal, gate, parentsAnswer: parents }),
     progress: progressHandlers({ journal, queries, sessions }),
@@ -742,7 +742,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     trust: trustHandlers(trusted),
     plans: planHandlers(new Plans({ journal, queries: new PlanQueries(db) })),
     tasks: taskHandlers({ tasks: new Tasks({ journal, queries: new TaskQueries(db) }), queries, gate }),
-    workspaceEnds: workspaceEndHandlers({ workspaces, merging, removing, collecting, queries, gate }),
+    workspaceEnds: workspaceEndHandlers({ workspaces, merging, removing, collect, queries, gate }),
   });
   const isMended = () => lookAtConfiguration().error === undefined;
   const bound = trouble ? servedWithout(all, { trouble, isMended, end: () => void end("asked") }) : all;

@@ -8,10 +8,10 @@ import type { Backups } from "../journal/backups.ts";
 import type { EventFilter, Journal } from "../journal/journal.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
 import type { Adopting } from "../session/adopting.ts";
-import type { Driving } from "../session/attach/driving.ts";
-import type { HandingOver } from "../session/attach/handing-over.ts";
+import type { controlWith } from "../session/attach/driving.ts";
+import type { handOverWith } from "../session/attach/hand-over.ts";
 import type { RemoteTerminals } from "../session/attach/remote-terminals.ts";
-import type { Forking } from "../session/forking.ts";
+import type { forkWith } from "../session/fork.ts";
 import type { Pruning } from "../session/pruning.ts";
 import type { Orphans } from "../session/restore/orphans.ts";
 import type { Restoring } from "../session/restore/restoring.ts";
@@ -45,7 +45,7 @@ export interface Control {
 
 export function handlers(rooms: {
   sessions: Sessions;
-  forking: Forking;
+  fork: ReturnType<typeof forkWith>;
   messages: MessageHandlers;
   orphans: Orphans;
   adopting: Adopting;
@@ -55,8 +55,8 @@ export function handlers(rooms: {
   queries: SessionQueries;
   pruning: Pruning;
   restoring: Restoring;
-  driving: Driving;
-  handingOver: HandingOver;
+  controlSession: ReturnType<typeof controlWith>;
+  handOver: ReturnType<typeof handOverWith>;
   remoteTerminals: RemoteTerminals;
   approvals: ApprovalHandlers;
   progress: ProgressHandlers;
@@ -147,9 +147,9 @@ export function handlers(rooms: {
     resumeSession: ({ params, body }, { actor }) => sessions.resume(params.ref, { ...body, why: "resume", actor }),
     setBudget: ({ params, body }, { actor }) => sessions.setBudget(params.ref, { budget: body, actor }),
     forkSession: ({ params, body }, { actor, reach }) => {
-      if (reach === undefined) return rooms.forking.fork(params.ref, body, { actor, parent: null });
+      if (reach === undefined) return rooms.fork(params.ref, body, { actor, parent: null });
       const workspace = gate.resolvePlace(reach, "forkSession", body);
-      return rooms.forking.fork(params.ref, { ...body, workspace }, { actor, parent: reach });
+      return rooms.fork(params.ref, { ...body, workspace }, { actor, parent: reach });
     },
     stopSession: async ({ params, body: { graceMs, tree } }, { actor }) =>
       tree
@@ -164,8 +164,8 @@ export function handlers(rooms: {
     },
     moveToNext: ({ params, body }) => sessions.terminals.next(params.ref, body),
     detachSession: ({ params }, { actor }) => sessions.terminals.detach(params.ref, actor),
-    controlSession: ({ params, body }, { actor, scope }) => rooms.driving.control(params.ref, { ...body, actor, scope }),
-    handOverSession: ({ params, body }, { actor, scope }) => rooms.handingOver.handOver(params.ref, { ...body, actor, scope }),
+    controlSession: ({ params, body }, { actor, scope }) => rooms.controlSession(params.ref, { ...body, actor, scope }),
+    handOverSession: ({ params, body }, { actor, scope }) => rooms.handOver(params.ref, { ...body, actor, scope }),
     openTerminal: ({ params, query }, { actor, scope, reach, isValid, from }) => {
       const { readOnly, take, terminal = null } = query;
       return rooms.remoteTerminals.open(params.ref, { actor, scope, readOnly, take: take && reach === undefined, isValid, terminal, from });

@@ -1,6 +1,6 @@
 import type { SessionQueries } from "../projection/session-queries.ts";
 import type { Merging } from "../workspace/merge/merging.ts";
-import type { Collecting } from "../workspace/removal/collecting.ts";
+import type { collectWith } from "../workspace/removal/collect.ts";
 import type { Removing } from "../workspace/removal/removing.ts";
 import type { Workspaces } from "../workspace/workspaces.ts";
 import type { Handlers } from "./bind.ts";
@@ -16,11 +16,11 @@ export function workspaceEndHandlers(rooms: {
   workspaces: Workspaces;
   merging: Merging;
   removing: Removing;
-  collecting: Collecting;
+  collect: ReturnType<typeof collectWith>;
   queries: SessionQueries;
   gate: Gate;
 }): WorkspaceEndHandlers {
-  const { workspaces, merging, removing, collecting, gate } = rooms;
+  const { workspaces, merging, removing, collect, gate } = rooms;
   const { find } = workspaceFinder(rooms);
 
   return {
@@ -48,6 +48,6 @@ export function workspaceEndHandlers(rooms: {
       const notes = await removing.recover(record, { ...body, actor });
       return { workspace: await workspaces.get(record.id), notes };
     },
-    collectWorkspaces: ({ body }, { actor }) => collecting.collect({ ...body, actor }),
+    collectWorkspaces: ({ body }, { actor }) => collect({ ...body, actor }),
   };
 }

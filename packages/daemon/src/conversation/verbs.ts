@@ -5,7 +5,7 @@ import type { RunId } from "../host/host.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
 import { notRunning } from "../session/run/running.ts";
-import { type Cancelled, Cancelling, ignored } from "./cancelling.ts";
+import { type Cancelled, cancelWith, ignored } from "./cancel.ts";
 import type { ConversationKeeper, ConversationRequest } from "./keeper.ts";
 import type { Transcripts } from "./transcripts.ts";
 
@@ -21,7 +21,7 @@ export class ConversationVerbs {
   readonly #catchUp: (run: RunId) => void;
   readonly #viewOf: (ref: string) => Session;
   readonly #resolve: (ref: string) => SessionRecord;
-  readonly #cancelling: Cancelling;
+  readonly #cancel: ReturnType<typeof cancelWith>;
   readonly #keepChoice: (session: SessionRecord["id"], chosen: Choice) => void;
 
   constructor(options: {
@@ -47,7 +47,7 @@ export class ConversationVerbs {
     this.#catchUp = options.catchUp;
     this.#viewOf = options.viewOf;
     this.#resolve = options.resolve;
-    this.#cancelling = new Cancelling({
+    this.#cancel = cancelWith({
       ...options,
       profileOf: (agent) => options.profiles.find(agent),
       converse: (run) => options.keeper.converse(run, { t: "cancel" }),
@@ -88,7 +88,7 @@ export class ConversationVerbs {
     { waitMs = 0, signal }: { waitMs?: number; signal?: AbortSignal } = {},
   ): Promise<{ session: Session; cancelled: boolean } & Cancelled> {
     const record = this.#resolve(ref);
-    const done = await this.#cancelling.cancel(record, { actor, waitMs, signal });
+    const done = await this.#cancel(record, { actor, waitMs, signal });
     if (done.outcome === "ignored") throw ignored(record, done);
     return { session: this.#viewOf(record.id), cancelled: done.outcome !== "none", ...done };
   }

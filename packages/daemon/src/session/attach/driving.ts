@@ -20,115 +20,93 @@ export interface Driver {
   scope: Scope;
 }
 
-export class Driving {
-  readonly #journal: Journal;
-  readonly #sessions: SessionQueries;
-  readonly #queries: AttachmentQueries;
-  readonly #attachments: Attachments;
-  readonly #viewOf: (ref: string) => Session;
-  readonly #scopeOf: (principal: Principal) => Scope | undefined;
+interface Rooms {
+  journal: Journal;
+  sessions: SessionQueries;
+  queries: AttachmentQueries;
+  attachments: Attachments;
+  viewOf(ref: string): Session;
+  /** The scope of a principal; undefined if it has none any more. */
+  scopeOf(principal: Principal): Scope | undefined;
+}
 
-  constructor(options: {
-    journal: Journal;
-    sessions: SessionQueries;
-    queries: AttachmentQueries;
-    attachments: Attachments;
-    viewOf(ref: string): Session;
-    /** The scope of a principal; undefined if it has none any more. */
-    scopeOf(principal: Principal): Scope | undefined;
-  }) {
-    this.#journal = options.journal;
-    this.#sessions = options.sessions;
-    this.#queries = options.queries;
-    this.#attachments = options.attachments;
-    this.#viewOf = options.viewOf;
-    this.#scopeOf = options.scopeOf;
-  }
-
-  async control(ref: string, how: Driver & { action: "request" | "give" | "take"; to?: string | undefined }): Promise<ControlReply> {
-    const record = this.#sessions.resolve(ref);
+export function controlWith(rooms: Rooms) {
+  return async (ref: string, how: Driver & { action: "request" | "give" | "take"; to?: string | undefined }): Promise<ControlReply> => {
+    const record = rooms.sessions.resolve(ref);
     if (!isRunning(record.status)) throw notRunning(record);
-    const here = await this.#attachments.of(record.id);
+    const here = await rooms.attachments.of(record.id);
     const driver = here.find(({ role }) => role === "driver");
-    if (how.action === "request" && driver) return this.#request(record, { driver, actor: how.actor });
-    const target =
-      how.action === "give" ? this.#recipient(record, { here, driver, ...how }) : this.#taker(record, { here, driver, ...how });
-    this.#checkMayDrive(target);
-    await this.#attachments.change(record.id, target, { actor: how.actor, how: how.action === "give" ? "given" : "taken" });
-    return this.#reply(record, false);
-  }
+    if (how.action === "request" && driver) return request(rooms, record, { driver, actor: how.actor });
+    const target = how.action === "give" ? recipient(rooms, record, { here, driver, ...how }) : taker(record, { here, driver, ...how });
+    checkMayDrive(rooms, target);
+    await rooms.attachments.change(record.id, target, { actor: how.actor, how: how.action === "give" ? "given" : "taken" });
+    return reply(rooms, record, false);
+  };
+}
 
-  async #request(record: SessionRecord, { driver, actor }: { driver: AttachmentRecord; actor: Principal }): Promise<ControlReply> {
-    const data = { run: record.run, driver: driver.principal };
-    this.#journal.append({ type: "session.control_requested", actor, session: record.id, data });
-    await this.#attachments.tell(record.id, driver.id, `${actor} requests control; to hand it over: holdfast control give ${record.name}`);
-    return this.#reply(record, true);
-  }
+async function request(
+  rooms: Rooms,
+  record: SessionRecord,
+  { driver, actor }: { driver: AttachmentRecord; actor: Principal },
+): Promise<ControlReply> {
+  const data = { run: record.run, driver: driver.principal };
+  rooms.journal.append({ type: "session.control_requested", actor, session: record.id, data });
+  await rooms.attachments.tell(record.id, driver.id, `${actor} requests control; to hand it over: holdfast control give ${record.name}`);
+  return reply(rooms, record, true);
+}
 
-  /** The driver may give control away, and so may anybody who could take it. */
-  #recipient(
-    record: SessionRecord,
+/** The driver may give control away, and so may anybody who could take it. */
+function recipient(
+  rooms: Rooms,
+  record: SessionRecord,
+  { here, driver, actor, scope, to }: Driver & { here: AttachmentRecord[]; driver: AttachmentRecord | undefined; to?: string | undefined },
+): AttachmentRecord {
+  if (driver?.principal !== actor && !mayTake(record, { actor, scope })) throw notYours(record, driver);
+  const others = here.filter(({ id }) => id !== driver?.id);
+  if (to !== undefined) return named(record, others, to);
+  const asked = others.findLast(({ principal }) => principal === rooms.queries.lastAsking(record.id));
+  const [only, ...more] = others;
+  const found = asked ?? (more.length === 0 ? only : undefined);
+  if (found) return found;
+  throw new HoldfastError("not_attached", `${others.length === 0 ? "nobody else is" : "several others are"} attached to ${record.name}`, {
+    hint:
+      others.length === 0
+        ? `attach another terminal first: holdfast attach ${record.name}`
+        : "name the recipient: --to PRINCIPAL, or their terminal",
+    candidates: others.map(nameOf),
+  });
+}
+
+/** Picks the newest of the actor's terminals. */
+function taker(
+  record: SessionRecord,
+  { here, driver, actor, scope, to }: Driver & { here: AttachmentRecord[]; driver: AttachmentRecord | undefined; to?: string | undefined },
+): AttachmentRecord {
+  if (driver && driver.principal !== actor && !mayTake(record, { actor, scope })) throw notYours(record, driver);
+  if (to !== undefined) return named(record, here, to);
+  const own = here.filter(({ principal }) => principal === actor);
+  const found = own.findLast(({ id }) => id !== driver?.id) ?? own.at(-1);
+  if (found) return found;
+  throw new HoldfastError("not_attached", `${actor} has no terminal on ${record.name} that can drive it`, {
+    hint: `attach one: holdfast attach --take ${record.name}`,
+  });
+}
+
+function checkMayDrive(rooms: Rooms, { principal }: AttachmentRecord): void {
+  const scope = rooms.scopeOf(principal);
+  if (scope !== undefined && grants(scope, "driver")) return;
+  throw new HoldfastError(
+    "forbidden",
+    `${principal} ${scope === undefined ? "no longer has a token" : `has the scope ${scope}`}, and may not drive`,
     {
-      here,
-      driver,
-      actor,
-      scope,
-      to,
-    }: Driver & { here: AttachmentRecord[]; driver: AttachmentRecord | undefined; to?: string | undefined },
-  ): AttachmentRecord {
-    if (driver?.principal !== actor && !mayTake(record, { actor, scope })) throw notYours(record, driver);
-    const others = here.filter(({ id }) => id !== driver?.id);
-    if (to !== undefined) return named(record, others, to);
-    const asked = others.findLast(({ principal }) => principal === this.#queries.lastAsking(record.id));
-    const [only, ...more] = others;
-    const found = asked ?? (more.length === 0 ? only : undefined);
-    if (found) return found;
-    throw new HoldfastError("not_attached", `${others.length === 0 ? "nobody else is" : "several others are"} attached to ${record.name}`, {
-      hint:
-        others.length === 0
-          ? `attach another terminal first: holdfast attach ${record.name}`
-          : "name the recipient: --to PRINCIPAL, or their terminal",
-      candidates: others.map(nameOf),
-    });
-  }
+      hint: "create a token that may: holdfast token create --scope driver",
+    },
+  );
+}
 
-  /** Picks the newest of the actor's terminals. */
-  #taker(
-    record: SessionRecord,
-    {
-      here,
-      driver,
-      actor,
-      scope,
-      to,
-    }: Driver & { here: AttachmentRecord[]; driver: AttachmentRecord | undefined; to?: string | undefined },
-  ): AttachmentRecord {
-    if (driver && driver.principal !== actor && !mayTake(record, { actor, scope })) throw notYours(record, driver);
-    if (to !== undefined) return named(record, here, to);
-    const own = here.filter(({ principal }) => principal === actor);
-    const found = own.findLast(({ id }) => id !== driver?.id) ?? own.at(-1);
-    if (found) return found;
-    throw new HoldfastError("not_attached", `${actor} has no terminal on ${record.name} that can drive it`, {
-      hint: `attach one: holdfast attach --take ${record.name}`,
-    });
-  }
-
-  #checkMayDrive({ principal }: AttachmentRecord): void {
-    const scope = this.#scopeOf(principal);
-    if (scope !== undefined && grants(scope, "driver")) return;
-    throw new HoldfastError(
-      "forbidden",
-      `${principal} ${scope === undefined ? "no longer has a token" : `has the scope ${scope}`}, and may not drive`,
-      {
-        hint: "create a token that may: holdfast token create --scope driver",
-      },
-    );
-  }
-
-  #reply(record: SessionRecord, asked: boolean): ControlReply {
-    const session = this.#viewOf(record.id);
-    return { session, driver: session.attachments.find(({ role }) => role === "driver") ?? null, asked };
-  }
+function reply(rooms: Rooms, record: SessionRecord, asked: boolean): ControlReply {
+  const session = rooms.viewOf(record.id);
+  return { session, driver: session.attachments.find(({ role }) => role === "driver") ?? null, asked };
 }
 
 /** The session's owner may take control from a driver, and so may the scope owner. */

@@ -1,7 +1,7 @@
 /**
  * Worktrees of a repository share one stash: `git stash pop` in one can take another's entry. So every entry is copied to a Holdfast ref when first
  * seen. When an entry disappears, its taker is the other workspace whose files now match it or contain most of the lines it added. Copies of
- * entries that are gone are removed by age (collecting.ts).
+ * entries that are gone are removed by age (removal/collect.ts).
  */
 import type { EventData, WorkspaceId } from "@holdfast/contract";
 import type { WorkspaceRecord } from "../../projection/workspaces.ts";

@@ -47,39 +47,25 @@ interface Where {
   begins?: (name: string) => Promise<{ copyOf: CopyOf; checkpoint: number | null }>;
 }
 
-export class Forking {
-  readonly #home: Home;
-  readonly #queries: SessionQueries;
-  readonly #profiles: Profiles;
-  readonly #sessions: Sessions;
-  readonly #workspaces: Workspaces;
-  readonly #checkpoints: Checkpoints;
+interface Rooms {
+  home: Home;
+  queries: SessionQueries;
+  profiles: Profiles;
+  sessions: Sessions;
+  workspaces: Workspaces;
+  checkpoints: Checkpoints;
+}
 
-  constructor(options: {
-    home: Home;
-    queries: SessionQueries;
-    profiles: Profiles;
-    sessions: Sessions;
-    workspaces: Workspaces;
-    checkpoints: Checkpoints;
-  }) {
-    this.#home = options.home;
-    this.#queries = options.queries;
-    this.#profiles = options.profiles;
-    this.#sessions = options.sessions;
-    this.#workspaces = options.workspaces;
-    this.#checkpoints = options.checkpoints;
-  }
-
-  async fork(ref: string, wanted: ForkRequest, { actor, parent }: { actor: Principal; parent: SessionId | null }): Promise<Fork> {
-    const record = this.#queries.resolve(ref);
-    const profile = this.#profiles.get(record.agent);
-    const { spec, env } = readSessionFiles(this.#home, record.id);
+export function forkWith(rooms: Rooms) {
+  return async (ref: string, wanted: ForkRequest, { actor, parent }: { actor: Principal; parent: SessionId | null }): Promise<Fork> => {
+    const record = rooms.queries.resolve(ref);
+    const profile = rooms.profiles.get(record.agent);
+    const { spec, env } = readSessionFiles(rooms.home, record.id);
     const known = record.conversation;
     const kept = known === null ? null : turnsIn(profile.transcript, { conversation: known, cwd: record.cwd, env });
     const { asked, conversation } = conversationToFork(record, { spec, profile, kept });
-    const where = await this.#where(record, { wanted, env, actor });
-    const name = wanted.name ?? this.#freeName(record.name);
+    const where = await whereOf(rooms, record, { wanted, env, actor });
+    const name = wanted.name ?? freeName(rooms, record.name);
     const { setup } = wanted;
     const request: SpawnRequest = {
       ...sameAs(record, { spec, asked }),
@@ -89,61 +75,67 @@ export class Forking {
       workspace: where.workspace,
       worktree: where.worktree && { ...where.worktree, setup },
     };
-    this.#sessions.checkNew(request);
+    rooms.sessions.checkNew(request);
     const { copyOf, checkpoint = null } = (await where.begins?.(name)) ?? {};
     const fork: ForkOrder = {
       from: { session: record.id, name: record.name, conversation, checkpoint },
       copy: async (directory) => copyConversation(profile, { from: conversation, directory, env, program: asked.program }),
     };
-    return { ...(await this.#sessions.spawn(request, { actor, parent, fork, copyOf })), files: where.files };
-  }
+    return { ...(await rooms.sessions.spawn(request, { actor, parent, fork, copyOf })), files: where.files };
+  };
+}
 
-  async #where(
-    record: SessionRecord,
-    { wanted, env, actor }: { wanted: ForkRequest; env: Record<string, string>; actor: Principal },
-  ): Promise<Where> {
-    const { cwd, workspace, checkpoint } = wanted;
-    if ([cwd, workspace, checkpoint].filter((given) => given !== undefined).length > 1)
-      throw new HoldfastError("usage", "a fork starts in a directory, in a workspace, or in a new one from a checkpoint", {
-        hint: "pass only one of --cwd, --workspace and --checkpoint",
-      });
-    if (cwd !== undefined || workspace !== undefined) return { files: "given", cwd: cwd ?? record.cwd, workspace };
-    const own = record.workspace ? this.#workspaces.queries.get(record.workspace.id) : undefined;
-    if (own?.kind === "worktree") return this.#fromCheckpoint(record, own, { number: checkpoint, actor });
-    if (checkpoint !== undefined)
-      throw new HoldfastError("checkpoint_not_found", `${record.name} has no checkpoints: it has no worktree of its own`, {
-        hint: `omit --checkpoint to copy its current files`,
-      });
-    checkDirectory(record.cwd, workspaceHint(record));
-    const tree = (await findRepository(record.cwd, env))?.tree ?? null;
-    if (tree === null) return { files: "shared", cwd: record.cwd };
-    return { files: "copied", cwd: record.cwd, worktree: {}, begins: () => asItIs(tree, { name: record.name, env }) };
-  }
+async function whereOf(
+  rooms: Rooms,
+  record: SessionRecord,
+  { wanted, env, actor }: { wanted: ForkRequest; env: Record<string, string>; actor: Principal },
+): Promise<Where> {
+  const { cwd, workspace, checkpoint } = wanted;
+  if ([cwd, workspace, checkpoint].filter((given) => given !== undefined).length > 1)
+    throw new HoldfastError("usage", "a fork starts in a directory, in a workspace, or in a new one from a checkpoint", {
+      hint: "pass only one of --cwd, --workspace and --checkpoint",
+    });
+  if (cwd !== undefined || workspace !== undefined) return { files: "given", cwd: cwd ?? record.cwd, workspace };
+  const own = record.workspace ? rooms.workspaces.queries.get(record.workspace.id) : undefined;
+  if (own?.kind === "worktree") return fromCheckpoint(rooms, record, own, { number: checkpoint, actor });
+  if (checkpoint !== undefined)
+    throw new HoldfastError("checkpoint_not_found", `${record.name} has no checkpoints: it has no worktree of its own`, {
+      hint: `omit --checkpoint to copy its current files`,
+    });
+  checkDirectory(record.cwd, workspaceHint(record));
+  const tree = (await findRepository(record.cwd, env))?.tree ?? null;
+  if (tree === null) return { files: "shared", cwd: record.cwd };
+  return { files: "copied", cwd: record.cwd, worktree: {}, begins: () => asItIs(tree, { name: record.name, env }) };
+}
 
-  #fromCheckpoint(record: SessionRecord, own: WorkspaceRecord, how: { number: number | undefined; actor: Principal }): Where {
-    const { worktree: root } = this.#checkpoints.placeOf(own);
-    const isInside = record.cwd === own.path || record.cwd.startsWith(`${own.path}${sep}`);
-    return {
-      files: "checkpoint",
-      cwd: isInside && existsSync(record.cwd) ? record.cwd : own.path,
-      worktree: { base: own.base ?? undefined },
-      begins: async (name) => {
-        const checkpoint =
-          how.number === undefined
-            ? await this.#checkpoints.current(own, { why: "asked", note: `for the fork ${name}`, actor: how.actor })
-            : await this.#checkpoints.get(own, how.number);
-        const { number, tree, leftOut } = checkpoint;
-        return { checkpoint: number, copyOf: { root, head: headOf(checkpoint), tree, leftOut, baseCommit: own.baseCommit } };
-      },
-    };
-  }
+function fromCheckpoint(
+  rooms: Rooms,
+  record: SessionRecord,
+  own: WorkspaceRecord,
+  how: { number: number | undefined; actor: Principal },
+): Where {
+  const { worktree: root } = rooms.checkpoints.placeOf(own);
+  const isInside = record.cwd === own.path || record.cwd.startsWith(`${own.path}${sep}`);
+  return {
+    files: "checkpoint",
+    cwd: isInside && existsSync(record.cwd) ? record.cwd : own.path,
+    worktree: { base: own.base ?? undefined },
+    begins: async (name) => {
+      const checkpoint =
+        how.number === undefined
+          ? await rooms.checkpoints.current(own, { why: "asked", note: `for the fork ${name}`, actor: how.actor })
+          : await rooms.checkpoints.get(own, how.number);
+      const { number, tree, leftOut } = checkpoint;
+      return { checkpoint: number, copyOf: { root, head: headOf(checkpoint), tree, leftOut, baseCommit: own.baseCommit } };
+    },
+  };
+}
 
-  #freeName(name: string): string {
-    for (let count = 1; ; count++) {
-      const fork = `${name}-fork${count === 1 ? "" : `-${count}`}`;
-      const isTaken = this.#queries.byName(fork) !== undefined || this.#workspaces.queries.byName(fork) !== undefined;
-      if (!isTaken) return fork;
-    }
+function freeName(rooms: Rooms, name: string): string {
+  for (let count = 1; ; count++) {
+    const fork = `${name}-fork${count === 1 ? "" : `-${count}`}`;
+    const isTaken = rooms.queries.byName(fork) !== undefined || rooms.workspaces.queries.byName(fork) !== undefined;
+    if (!isTaken) return fork;
   }
 }
 
