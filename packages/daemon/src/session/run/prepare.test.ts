@@ -5,6 +5,7 @@ import { type HoldfastError, type Principal, SpawnRequest } from "@holdfast/cont
 import { type Home, openHome } from "@holdfast/platform";
 import { expect, test } from "vitest";
 import { Profiles } from "../../agent/profiles/index.ts";
+import { planOf } from "./plan.ts";
 import { prepare } from "./prepare.ts";
 
 class TestHome implements Disposable {
@@ -16,8 +17,7 @@ class TestHome implements Disposable {
     const whole = SpawnRequest.parse({ agent: "shell", cwd: this.root, env: { PATH: "/usr/bin:/bin" }, command: ["true"], ...request });
     return prepare(whole, {
       home: this.home,
-      profiles: new Profiles(),
-      programs: "/programs",
+      plan: planOf(whole, { profiles: new Profiles(), programs: "/programs" }),
       host: "tmux",
       parent: null,
       owner: "user:tester" as Principal,
