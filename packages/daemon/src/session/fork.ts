@@ -32,7 +32,7 @@ import { takeTree } from "../workspace/git/snapshot.ts";
 import type { CopyOf, Workspaces } from "../workspace/workspaces.ts";
 import type { ForkOrder } from "./fork-order.ts";
 import { workspaceHint } from "./resume.ts";
-import { checkDirectory } from "./run/prepare.ts";
+import { checkDirectory } from "./run/plan.ts";
 import { readSessionFiles, ruleIn, type Spec } from "./run/run-files.ts";
 import type { Sessions } from "./sessions.ts";
 import { conversationWithTurns } from "./turns.ts";

@@ -10,6 +10,7 @@ import { openDatabase } from "../journal/database.ts";
 import { Journal } from "../journal/journal.ts";
 import { SessionQueries } from "../projection/session-queries.ts";
 import { sessionsProjection } from "../projection/sessions.ts";
+import { planOf } from "./run/plan.ts";
 import { prepare } from "./run/prepare.ts";
 import { readSpec } from "./run/run-files.ts";
 import { viewOf } from "./view.ts";
@@ -32,8 +33,8 @@ test("a new attribute passes from the request to spec.json, the journal, the rec
   const asked = { agent: "shell", cwd: directory.path, env: { PATH: "/usr/bin:/bin" }, command: ["true"] };
   const start = (more: object) => {
     const request = SpawnRequest.parse({ ...asked, ...more });
-    const context = { home, profiles: new Profiles(), programs: "/programs", host: "tmux", parent: null, owner } as const;
-    return prepare(request, { ...context, isTaken: () => false });
+    const plan = planOf(request, { profiles: new Profiles(), programs: "/programs" });
+    return prepare(request, { home, plan, host: "tmux", parent: null, owner, isTaken: () => false });
   };
   const { id, attributes } = start({ id: newSessionId(), name: "with", ...scratch });
   const without = start({ id: newSessionId(), name: "without" });

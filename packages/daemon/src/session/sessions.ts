@@ -29,7 +29,7 @@ import type { Background } from "../agent/background.ts";
 import type { Copied } from "../agent/fork.ts";
 import { promptWords } from "../agent/launch.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
-import { toolRule, unenforcedNote } from "../agent/tool-rule.ts";
+import { unenforcedNote } from "../agent/tool-rule.ts";
 import { turnsIn } from "../agent/transcript.ts";
 import type { Host } from "../host/host.ts";
 import type { ClientKeys } from "../host/keys.ts";
@@ -57,7 +57,8 @@ import { conversationOrder, firstWords } from "./run/in-conversation.ts";
 import { checkSettable } from "./run/launch-file.ts";
 import type { Lifecycle } from "./run/lifecycle.ts";
 import { Limits } from "./run/limits.ts";
-import { checkAsked, checkDirectory, checkStart, forget, nameOf, nameTaken, prepare, roleNote } from "./run/prepare.ts";
+import { checkDirectory, checkPlan, type Plan, planOf } from "./run/plan.ts";
+import { forget, nameOf, nameTaken, prepare, roleNote } from "./run/prepare.ts";
 import { Recordings } from "./run/recordings.ts";
 import { Restarts } from "./run/restarts.ts";
 import { amendEnvironment, amendSpec, readEnvironment, readSpec, ruleIn, type Spec } from "./run/run-files.ts";
@@ -102,11 +103,9 @@ export class Sessions {
   readonly recordings: Recordings;
   readonly comingUp: ComingUp;
   readonly #profiles: Profiles;
-  readonly #programs: string;
   readonly #missingHost: (host: HostName) => HoldfastError;
   readonly #recordingLimit: number;
-  readonly #budget: Budget;
-  readonly #background: Background;
+  readonly #configured: Parameters<typeof planOf>[1];
 
   constructor(options: {
     home: Home;
@@ -138,11 +137,9 @@ export class Sessions {
     this.#status = options.status;
     this.#profiles = options.profiles;
     this.#reserve = options.reserve;
-    this.#programs = options.programs;
     this.#missingHost = options.missingHost;
     this.#recordingLimit = options.recordingLimit;
-    this.#budget = options.budget;
-    this.#background = options.background ?? {};
+    this.#configured = options;
     this.#survivors = new Survivors(options);
     this.restarts = new Restarts({ journal: options.journal, queries: options.queries, start: (id) => this.restart(id) });
     this.limits = new Limits({ journal: options.journal, queries: options.queries, hosts: options.hosts });
@@ -200,20 +197,26 @@ export class Sessions {
   /** Throws what a start in a new worktree would refuse, before anything is created. */
   checkNew(request: SpawnRequest): void {
     nameOf(request, (name) => this.isTaken(name), this.#holder);
-    checkStart({ ...request, worktree: { setup: true } }, { profiles: this.#profiles, programs: this.#programs });
-    if (request.prompt !== undefined) promptWords(this.#profiles.get(request.agent), request.prompt);
+    const plan = planOf(request, this.#configured);
+    checkPlan(plan, { ...request, worktree: { setup: true } });
+    if (request.prompt !== undefined) promptWords(plan.profile, request.prompt);
   }
 
   /** Throws what `spawn` would refuse, and creates nothing. */
   async check(request: SpawnRequest, actor: Principal): Promise<{ repository: string | null; branch: string | null }> {
-    this.#host(request.chat ? "native" : (request.host ?? this.#usualHost));
-    this.#memberships?.check(request.groups ?? [], { parent: null });
+    const { name, plan } = this.#decide(request, null);
     if (request.workspace === undefined) checkDirectory(request.cwd);
-    const name = nameOf(request, (each) => this.isTaken(each), this.#holder);
     const { cwd, ...place } = await plannedPlace(request, { workspaces: this.#workspaces, name, actor });
-    checkAsked({ ...request, cwd }, { profiles: this.#profiles, programs: this.#programs });
-    if (request.prompt !== undefined && !request.chat) promptWords(this.#profiles.get(request.agent), request.prompt);
+    checkPlan(plan, { ...request, cwd });
     return place;
+  }
+
+  /** All that is decided before anything is looked at or created; for a check and for a start. */
+  #decide(request: SpawnRequest, parent: SessionId | null): { host: Host; name: string; plan: Plan; groups: string[] } {
+    const host = this.#host(request.chat ? "native" : (request.host ?? this.#usualHost));
+    const name = nameOf(request, (each) => this.isTaken(each), this.#holder);
+    const plan = planOf(request, this.#configured);
+    return { host, name, plan, groups: this.#memberships?.check(request.groups ?? [], { parent }) ?? [] };
   }
 
   /**
@@ -250,17 +253,14 @@ export class Sessions {
   }
 
   async #spawn(request: SpawnRequest, { actor, parent = null, fork, ...made }: SpawnOrder): Promise<Session & { notes: string[] }> {
-    const host = this.#host(request.chat ? "native" : (request.host ?? this.#usualHost));
-    const isTaken = (name: string) => this.isTaken(name);
-    const name = nameOf(request, isTaken, this.#holder);
-    checkStart(request, { profiles: this.#profiles, programs: this.#programs });
-    const groups = this.#memberships?.check(request.groups ?? [], { parent }) ?? [];
+    const { host, name, plan, groups } = this.#decide(request, parent);
+    if (request.worktree) checkPlan(plan, request);
     const place = await placeFor(request, { workspaces: this.#workspaces, name, actor, ...made });
     let copied: Copied | null = null;
     try {
       copied = fork ? await fork.copy(place.cwd) : null;
       const forkedFrom = fork && { ...fork.from, copy: copied?.id ?? null };
-      const session = await this.#spawnAt(place, { ...request, groups, name, cwd: place.cwd }, { host, actor, parent, forkedFrom });
+      const session = await this.#spawnAt(place, { ...request, groups, name, cwd: place.cwd }, { host, plan, actor, parent, forkedFrom });
       const record = this.#queries.resolve(session.id);
       const other = sharedWith(this.#queries, record, this.#profiles.find(record.agent));
       const shared = other ? [sharedNote(record, this.#called(other, actor))] : [];
@@ -280,7 +280,13 @@ export class Sessions {
   async #spawnAt(
     { workspace }: Place,
     request: SpawnRequest,
-    { host, actor, parent, forkedFrom }: { host: Host; actor: Principal; parent: SessionId | null; forkedFrom?: Spec["forkedFrom"] },
+    {
+      host,
+      plan,
+      actor,
+      parent,
+      forkedFrom,
+    }: { host: Host; plan: Plan; actor: Principal; parent: SessionId | null; forkedFrom?: Spec["forkedFrom"] },
   ): Promise<Session> {
     const { groups = [] } = request;
     const starter = parent === null ? undefined : this.#queries.get(parent);
@@ -290,8 +296,7 @@ export class Sessions {
     if (refusal) throw refusal;
     const prepared = prepare(request, {
       home: this.#home,
-      profiles: this.#profiles,
-      programs: this.#programs,
+      plan,
       host: host.name,
       owner: actor,
       parent,
@@ -300,12 +305,11 @@ export class Sessions {
       holder: this.#holder,
       workspace: workspace && { id: workspace.id, env: this.#workspaces.environmentOf(workspace) },
       forkedFrom,
-      budget: this.#budget,
-      background: this.#background,
       introduce: (to) =>
-        this.#memberships?.introduction({ ...to, id: null, groups, declared: request.plan?.peers, rule: toolRule(request) }) ?? null,
+        this.#memberships?.introduction({ ...to, id: null, groups, declared: request.plan?.peers, rule: plan.rule }) ?? null,
     });
-    const { id, attributes, profile, conversation } = prepared;
+    const { id, attributes, conversation } = prepared;
+    const { profile, chat, rule } = plan;
     const { name, kind, cwd } = attributes;
     const data = {
       ...attributes,
@@ -330,10 +334,7 @@ export class Sessions {
     const { identity } = prepared;
     if (identity === null) return this.#view(this.#queries.resolve(id));
     const title = titleOf({ name, agent: profile.name });
-    const order =
-      kind === "conversation"
-        ? conversationOrder({ profile, cwd, chat: prepared.chat, rule: prepared.rule, known: null, identity })
-        : undefined;
+    const order = kind === "conversation" ? conversationOrder({ profile, cwd, chat, rule, known: null, identity }) : undefined;
     await this.starting.start({ session: id, run: 1 }, { host, directory: prepared.directory, title, conversation: order });
     return this.#view(this.#queries.resolve(id));
   }

@@ -5,7 +5,9 @@ import { type HoldfastError, type Principal, SpawnRequest } from "@holdfast/cont
 import { type Home, openHome } from "@holdfast/platform";
 import { expect, test } from "vitest";
 import { Profiles } from "../../agent/profiles/index.ts";
+import { planOf } from "./plan.ts";
 import { prepare } from "./prepare.ts";
+import { readSpec } from "./run-files.ts";
 
 class TestHome implements Disposable {
   readonly #directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
@@ -16,8 +18,7 @@ class TestHome implements Disposable {
     const whole = SpawnRequest.parse({ agent: "shell", cwd: this.root, env: { PATH: "/usr/bin:/bin" }, command: ["true"], ...request });
     return prepare(whole, {
       home: this.home,
-      profiles: new Profiles(),
-      programs: "/programs",
+      plan: planOf(whole, { profiles: new Profiles(), programs: "/programs" }),
       host: "tmux",
       parent: null,
       owner: "user:tester" as Principal,
@@ -113,7 +114,7 @@ test("an agent too old to enforce the tools of a role is refused before anything
   install("claude", "2.1.280");
   install("claude-agent-acp", "0.82.0");
   const env = { PATH: `${join(t.root, "claude")}:${join(t.root, "claude-agent-acp")}:/usr/bin:/bin` };
-  const request = { agent: "claude", command: undefined, env, tools: ["Read"] };
+  const request = { agent: "claude", command: undefined, env, tools: ["Read"] as string[] | undefined };
   const hint = "update Node to 22 or newer, then run: npm install -g";
   expect(() => t.prepare(request)).toThrow(
     expect.objectContaining({ code: "agent_too_old", hint: `${hint} @anthropic-ai/claude-code@latest` }),
@@ -123,12 +124,14 @@ test("an agent too old to enforce the tools of a role is refused before anything
   );
   expect(existsSync(t.home.sessions) ? readdirSync(t.home.sessions) : []).toEqual([]);
 
-  expect(t.prepare({ ...request, tools: undefined, disallowedTools: ["Bash"] }).rule).toMatchObject({ allowed: null });
-  expect(t.prepare({ ...request, args: ["--agent", "mine"] }).rule).toMatchObject({ allowed: ["Read"] });
+  const ruleOf = (asked: typeof request & { chat?: boolean; args?: string[]; disallowedTools?: string[] }) =>
+    readSpec(t.home, t.prepare(asked).id)?.tools;
+  expect(ruleOf({ ...request, tools: undefined, disallowedTools: ["Bash"] })).toMatchObject({ allowed: null });
+  expect(ruleOf({ ...request, args: ["--agent", "mine"] })).toMatchObject({ allowed: ["Read"] });
   install("claude", "2.1.281");
   install("claude-agent-acp", "0.83.0");
-  expect(t.prepare(request).rule).toMatchObject({ allowed: ["Read"] });
-  expect(t.prepare({ ...request, chat: true }).rule).toMatchObject({ allowed: ["Read"] });
+  expect(ruleOf(request)).toMatchObject({ allowed: ["Read"] });
+  expect(ruleOf({ ...request, chat: true })).toMatchObject({ allowed: ["Read"] });
 });
 
 test("an agent's own command comes from its profile, with the caller's arguments after it", () => {

@@ -1,10 +1,9 @@
-/** Refuses what can be refused before anything is recorded, then writes the files of the first run. */
+/** Writes the files of a planned session and of its first run, before anything is recorded. */
 import { randomUUID } from "node:crypto";
-import { accessSync, constants, rmSync, type Stats, statSync } from "node:fs";
-import { isAbsolute, join } from "node:path";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import {
   ABSENT,
-  type Budget,
   checkName,
   HoldfastError,
   type HostName,
@@ -21,30 +20,20 @@ import {
   type SpawnRequest,
 } from "@holdfast/contract";
 import { findProgram, type Home, runDirectory, whyUnwritable } from "@holdfast/platform";
-import { type Background, backgroundOf, modelWords } from "../../agent/background.ts";
 import { firstLineOf } from "../../agent/glance.ts";
 import { headed, newNonce } from "../../agent/heading.ts";
 import { conversationFor, conversationId, type Forked, newIdFor, promptFor, promptWords } from "../../agent/launch.ts";
 import type { RunIdentity } from "../../agent/mcp.ts";
-import { commandOf, type Profile, structuredCommandOf } from "../../agent/profile.ts";
-import type { Profiles } from "../../agent/profiles/index.ts";
 import { splitPrompt } from "../../agent/prompt-arguments.ts";
 import { checkToolsVersion } from "../../agent/tool-limits.ts";
-import { type ToolRule, toolRule } from "../../agent/tool-rule.ts";
 import { beginsCommand, contextPointer } from "../../workspace/context/context.ts";
-import { budgetFor } from "./budget.ts";
-import { runEnvironment } from "./launch-file.ts";
+import { checkDirectory, checkProgram, type Plan } from "./plan.ts";
 import { readableName } from "./readable-name.ts";
 import { type Spec, writeLaunch, writeSessionFiles } from "./run-files.ts";
 
 export interface Prepared {
   id: SessionId;
   attributes: SessionSpec;
-  profile: Profile;
-  /** Mode and model of a conversation. */
-  chat: NonNullable<Spec["chat"]>;
-  /** The tools of its role. */
-  rule: ToolRule | undefined;
   /** The first message of a conversation, sent once it runs. */
   prompt: string | null;
   /** True if the first run gets the prompt with its command. */
@@ -61,8 +50,7 @@ export function prepare(
   request: SpawnRequest,
   context: {
     home: Home;
-    profiles: Profiles;
-    programs: string;
+    plan: Plan;
     host: HostName;
     owner: Principal;
     parent: SessionId | null;
@@ -72,38 +60,26 @@ export function prepare(
     holder?: Holder;
     workspace?: Spec["workspace"];
     forkedFrom?: Spec["forkedFrom"];
-    /** The configured default. */
-    budget?: Budget;
-    background?: Background;
     /** Text about its groups for its first prompt. */
     introduce?(to: { name: string; agent: string; kind: SessionKind }): string | null;
   },
 ): Prepared {
-  const profile = context.profiles.get(request.agent);
-  const kind = request.chat ? "conversation" : profile.kind;
-  const budget = budgetFor({ profile, kind }, request.budget, context.budget);
+  const { profile, kind, budget, env, program, args, chat, rule, isBackground } = context.plan;
   const name = nameOf(request, context.isTaken, context.holder);
   const cwd = checkDirectory(request.cwd);
-  const env = runEnvironment(request.env);
-  const program = programOf(request, { profile, env, programs: context.programs });
   const isChat = request.chat;
-  const isBackground = kind !== "shell" && !request.attended;
-  const { model } = isBackground ? backgroundOf(profile, context.background ?? {}) : {};
-  const args = [...(isChat || request.command ? [] : modelWords(profile, { model, args: request.args })), ...request.args];
   const prompt = firstPrompt(request, {
     cwd,
     parent: context.parentName,
     peers: context.introduce?.({ name, agent: profile.name, kind }) ?? null,
   });
   const command = [...program, ...args, ...(prompt === null || isChat ? [] : promptWords(profile, prompt))];
-  const chat = { mode: request.mode ?? null, model: request.model ?? model ?? null };
-  const rule = toolRule(request);
   const asked = { program, args, prompt, context: request.context };
   const { forkedFrom } = context;
   const forked = forkedFrom && forkedOf(forkedFrom, cwd);
   const conversation =
     isChat || !request.start ? null : conversationFor(profile, asked, { known: null, forked }, newIdFor(profile, cwd, randomUUID));
-  checkProgram(command, { env, cwd, agent: request.command ? undefined : agentOf(request, { profile, env, programs: context.programs }) });
+  checkProgram(command, { ...context.plan, cwd });
   if (!request.command) checkToolsVersion(profile, { rule, isChat, args, path: findProgram(command[0] ?? "", env.PATH, cwd) });
 
   const id = request.id ?? newSessionId();
@@ -126,9 +102,6 @@ export function prepare(
   const prepared: Omit<Prepared, "identity"> = {
     id,
     attributes,
-    profile,
-    chat,
-    rule,
     prompt: isChat ? prompt : null,
     prompted: !isChat && (promptFor(prompt, conversation) !== null || splitPrompt(profile, args).said.length > 0),
     directory,
@@ -174,44 +147,6 @@ export function prepare(
 /** The starting point of a fork's runs while the fork has had no turn of its own. */
 export function forkedOf({ conversation, copy }: NonNullable<Spec["forkedFrom"]>, directory: string): Forked {
   return { from: conversation, copy, directory };
-}
-
-/** Refuses what would fail anyway, before a worktree is created. */
-export function checkStart(request: SpawnRequest, { profiles, programs }: { profiles: Profiles; programs: string }): void {
-  if (request.worktree) checkAsked(request, { profiles, programs });
-}
-
-/** Checks that apply to every start. */
-export function checkAsked(request: SpawnRequest, { profiles, programs }: { profiles: Profiles; programs: string }): void {
-  const profile = profiles.get(request.agent);
-  budgetFor({ profile, kind: request.chat ? "conversation" : profile.kind }, request.budget);
-  const cwd = checkDirectory(request.cwd);
-  const env = runEnvironment(request.env);
-  const command = programOf(request, { profile, env, programs });
-  // A program path inside the worktree exists only once the worktree does.
-  if (!request.worktree || !command[0]?.includes("/"))
-    checkProgram(command, { env, cwd, agent: request.command ? undefined : agentOf(request, { profile, env, programs }) });
-}
-
-function programOf(
-  { command, chat, mode, model, host }: SpawnRequest,
-  { profile, env, programs }: { profile: Profile; env: Record<string, string>; programs: string },
-): string[] {
-  const place = { env, node: process.execPath, programs };
-  if (!chat && (mode !== undefined || model !== undefined)) {
-    throw new HoldfastError("usage", "only a conversation has a mode and a model", { hint: "add --chat" });
-  }
-  if (!chat && !command && profile.chatOnly)
-    throw new HoldfastError("usage", `${profile.name} has no screen: it runs only as a conversation`, {
-      hint: `run holdfast chat --agent ${profile.name}, or add --chat`,
-    });
-  if (!chat) return command ?? commandOf(profile, place);
-  if (host === "tmux") throw new HoldfastError("usage", "a conversation has no terminal and does not run on tmux", { hint: "omit --host" });
-  const structured = structuredCommandOf(profile, place);
-  if (structured) return structured;
-  throw new HoldfastError("not_offered", `${profile.name} does not support conversations`, {
-    hint: `start it in a terminal: holdfast spawn ${profile.name}`,
-  });
 }
 
 /** The prompt with notes on its groups and the Working Context; without the notes if the whole would be too long. */
@@ -267,97 +202,5 @@ export function nameTaken(name: string, status?: SessionStatus): HoldfastError {
     });
   return new HoldfastError("name_taken", `there is a session named ${JSON.stringify(name)} already`, {
     hint: `choose another name, or rename that session: holdfast rename ${name} NEW-NAME`,
-  });
-}
-
-export function checkDirectory(cwd: string, hint = "choose another directory with --cwd"): string {
-  const refuse = (what: string, cause?: unknown) =>
-    new HoldfastError("cwd_unusable", `the directory ${JSON.stringify(cwd)} ${what}`, { hint, cause });
-  if (!isAbsolute(cwd)) throw refuse("is not an absolute path");
-  let stat: Stats | undefined;
-  try {
-    stat = statSync(cwd, { throwIfNoEntry: false });
-  } catch (cause) {
-    throw refuse("cannot be reached", cause);
-  }
-  if (!stat) throw refuse("does not exist");
-  if (!stat.isDirectory()) throw refuse("is not a directory");
-  try {
-    accessSync(cwd, constants.R_OK | constants.X_OK);
-  } catch (cause) {
-    throw refuse("cannot be read or entered", cause);
-  }
-  return cwd;
-}
-
-/** For a conversation the adapter is needed too, if there is one. */
-function installing({ install, adapter, own }: Sought): string {
-  if (install === undefined) return "install it, or use a shell that finds it";
-  return `install it: ${[install, ...(own !== undefined && adapter !== undefined ? [adapter] : [])].join(" && ")}`;
-}
-
-/** `own`: the agent's own program, if its conversations use an adapter. */
-interface Sought {
-  description: string;
-  name: string;
-  own: string | undefined;
-  /** The commands that install it and its adapter, if known. */
-  install: string | undefined;
-  adapter: string | undefined;
-  /** The persona that named it, or that was requested with it. */
-  persona: string | undefined;
-}
-
-function agentOf(
-  { chat, persona }: SpawnRequest,
-  { profile, ...place }: { profile: Profile; env: Record<string, string>; programs: string },
-): Sought {
-  const own = chat && !profile.chatOnly ? commandOf(profile, { ...place, node: process.execPath })[0] : undefined;
-  const { install, adapter } = profile.setup ?? {};
-  return { description: profile.description, name: profile.name, own, install, adapter, persona };
-}
-
-function missingAdapter({ description, name, adapter }: Sought, program: string): HoldfastError {
-  return new HoldfastError(
-    "program_not_found",
-    `${description} is installed, but its adapter ${JSON.stringify(program)} is not on the PATH`,
-    {
-      hint: adapter
-        ? `conversations need it: ${adapter}; a terminal session works without it: holdfast spawn ${name}`
-        : `conversations need it: install it; a terminal session works without it: holdfast spawn ${name}`,
-      ...(adapter ? { details: { install: adapter } } : {}),
-    },
-  );
-}
-
-function howToInstall(agent: Sought): string {
-  const other =
-    agent.persona === undefined
-      ? "holdfast agents lists the installed agents"
-      : "or choose another agent: --agent NAME; holdfast agents lists them";
-  return `${installing(agent)}; ${other}`;
-}
-
-function checkProgram(
-  command: readonly string[],
-  where: { env: Readonly<Record<string, string>>; cwd: string; agent: Sought | undefined },
-): void {
-  const program = command[0] ?? "";
-  if (command.some((argument) => argument.includes("\0"))) throw new HoldfastError("usage", "an argument contains a NUL byte");
-  if (findProgram(program, where.env.PATH, where.cwd)) return;
-  const own = where.agent?.own;
-  if (where.agent && own !== undefined && own !== program && !program.includes("/") && findProgram(own, where.env.PATH, where.cwd))
-    throw missingAdapter(where.agent, program);
-  if (where.agent !== undefined && !program.includes("/")) {
-    throw new HoldfastError(
-      "program_not_found",
-      `${where.agent.description} is not installed: there is no program ${JSON.stringify(own ?? program)} on the PATH`,
-      { hint: howToInstall(where.agent) },
-    );
-  }
-  throw new HoldfastError("program_not_found", `cannot find the program ${JSON.stringify(program)}`, {
-    hint: program.includes("/")
-      ? "check that the file exists and is executable"
-      : `it is not on the session's PATH (${where.env.PATH ?? "not set"})`,
   });
 }
