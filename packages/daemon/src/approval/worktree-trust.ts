@@ -1,6 +1,6 @@
 /**
  * One answer for all worktrees of a repository. If a person let an agent trust one worktree, it may trust the others that Holdfast made of the same
- * repository for the same principal, and nothing else. The journal holds the decision, next to trust in projects (workspace/trust.ts).
+ * repository for the same principal, and nothing else. The journal holds the decision, next to trust in projects (workspace/setup/trust.ts).
  */
 import { realpathSync } from "node:fs";
 import { sep } from "node:path";
