@@ -1,7 +1,7 @@
 /** A validated plan: every key is known, and every name resolves. */
 
-import type { HOSTS, RestartPolicy } from "@holdfast/contract/session/status";
-import type { BudgetRequest } from "@holdfast/contract/usage/budget";
+import type { CallOf } from "@holdfast/contract/endpoint";
+import type { ENDPOINTS } from "@holdfast/contract/endpoints";
 
 export interface Plan {
   /** The file's real path, which identifies its declarations to a later `apply`. */
@@ -11,31 +11,13 @@ export interface Plan {
   groups: readonly PlannedGroup[];
 }
 
+type SpawnCall = CallOf<(typeof ENDPOINTS)["spawn"]>["body"];
+
 export interface PlannedSession {
   name: string;
   line: number;
   /** The body of `spawn`. */
-  request: {
-    agent: string;
-    persona?: string | undefined;
-    prompt?: string | undefined;
-    chat: boolean;
-    model?: string | undefined;
-    mode?: string | undefined;
-    args: string[];
-    command?: string[] | undefined;
-    cwd: string;
-    worktree?: { branch?: string | undefined; base?: string | undefined; setup: boolean } | undefined;
-    workspace?: string | undefined;
-    role?: string | undefined;
-    objective?: string | undefined;
-    restart?: RestartPolicy | undefined;
-    host?: (typeof HOSTS)[number] | undefined;
-    memoryLimitBytes?: number | undefined;
-    recordingLimitBytes?: number | undefined;
-    budget?: BudgetRequest | undefined;
-    context?: boolean | undefined;
-  };
+  request: Omit<SpawnCall, "env"> & Required<Pick<SpawnCall, "chat" | "args" | "cwd">>;
   /** Added to the caller's environment. */
   env: Readonly<Record<string, string>>;
   groups: readonly string[];

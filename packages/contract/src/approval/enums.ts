@@ -12,7 +12,6 @@ export type Decision = (typeof DECISIONS)[number];
 
 /** How an answer reaches the agent: through its waiting hook, keys in the dialog on its screen, its protocol, or the tool with which it asked. */
 export const APPROVAL_CHANNELS = ["hook", "screen", "protocol", "tool"] as const;
-export type ApprovalChannel = (typeof APPROVAL_CHANNELS)[number];
 
 /** How an approval is closed without an answer from the inbox. */
 export const RESOLVED = ["elsewhere", "withdrawn", "timed_out", "run_ended"] as const;

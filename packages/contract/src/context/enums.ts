@@ -6,4 +6,3 @@ export type ContextFileName = (typeof CONTEXT_FILES)[number];
 
 /** State of such a file: missing, still the template, or with content. */
 export const CONTEXT_STATES = ["missing", "empty", "written"] as const;
-export type ContextState = (typeof CONTEXT_STATES)[number];

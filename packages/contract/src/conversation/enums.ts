@@ -11,10 +11,6 @@ export type ToolKind = (typeof TOOL_KINDS)[number];
 export const TURN_ENDS = ["completed", "max_tokens", "max_requests", "refused", "cancelled", "failed", "interrupted"] as const;
 export type TurnEnd = (typeof TURN_ENDS)[number];
 
-/** Drivers of a conversation: an agent that speaks ACP, one command per turn, or a model directly. */
-export const DRIVERS = ["acp", "exec", "model"] as const;
-export type DriverName = (typeof DRIVERS)[number];
-
 /** Attempts to interrupt a turn, in order. */
 export const CANCEL_STEPS = ["keys", "keys_again", "ctrl_c", "protocol", "protocol_again"] as const;
 export type CancelStep = (typeof CANCEL_STEPS)[number];

@@ -31,7 +31,6 @@ export type GivenUp = (typeof GIVEN_UP)[number];
 
 /** When another run follows a run that ended without a request: never, after a failure, or always. */
 export const RESTARTS = ["never", "on-failure", "always"] as const;
-export type RestartPolicy = (typeof RESTARTS)[number];
 
 /** Cause of a run's end. `out_of_memory`: killed for its memory use, by its limit or by the kernel. `let_go`: an adopted session was released. */
 export const CAUSES = ["exited", "stopped", "lost", "not_started", "out_of_memory", "let_go"] as const;

@@ -2,7 +2,6 @@
 
 /** Source of a usage record: the agent's protocol, its own record of a conversation, or the output of its command. */
 export const USAGE_SOURCES = ["protocol", "transcript", "headless"] as const;
-export type UsageSourceName = (typeof USAGE_SOURCES)[number];
 
 export const USAGE_BY = ["day", "agent", "model", "session", "group", "turn"] as const;
 export type UsageBy = (typeof USAGE_BY)[number];

@@ -1,6 +1,5 @@
 /** Enumerations of workspaces. No schema library here: the CLI's hot path loads this file. */
 export const WORKSPACE_KINDS = ["worktree", "plain"] as const;
-export type WorkspaceKind = (typeof WORKSPACE_KINDS)[number];
 
 /** `interrupted`: the end of the command was not seen. */
 export const SETUP_STATES = ["running", "done", "failed", "interrupted"] as const;
