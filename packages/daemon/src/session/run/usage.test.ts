@@ -26,7 +26,7 @@ test("a new session causes a new look, however recent the last one; repeated cal
   expect(recent.of([one], keepers).get(one.id)).toEqual(recent.of([one], keepers).get(one.id));
   expect(keepers).toHaveBeenCalledTimes(1);
   const two = recordOf("bbbbbbbbbb", started("sleep 1000").pid);
-  expect(recent.of([one, two], keepers).get(two.id)?.memoryBytes).toBeGreaterThan(0);
+  expect(recent.of([one, two], keepers).get(two.id)?.processes).toBeGreaterThan(0);
   expect(keepers).toHaveBeenCalledTimes(2);
 });
 
