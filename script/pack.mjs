@@ -89,8 +89,8 @@ function entry(name) {
 async function manual(version) {
   const { manPage } = await import("./man.mjs");
   const { COMMANDS } = await import("../packages/cli/src/registry.ts");
-  const { COMMON_FLAGS, PAGER_FLAG } = await import("../packages/cli/src/command-line.ts");
-  const { SECTIONS } = await import("../packages/cli/src/help.ts");
+  const { COMMON_FLAGS, PAGER_FLAG } = await import("../packages/cli/src/line/parse.ts");
+  const { SECTIONS } = await import("../packages/cli/src/line/help.ts");
   const { ERRORS } = await import("../packages/contract/src/errors.ts");
   const loaded = await Promise.all(Object.values(COMMANDS).map(async (load) => (await load()).command));
   const inner = (command) => Promise.all(Object.values(command.verbs ?? {}).map(async (load) => (await load()).command));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Adoptable, AdoptReply } from "@holdfast/contract/adoption-endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command, Context } from "../command.ts";
-import { plain } from "../plain.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "adopt",

@@ -1,8 +1,9 @@
 import type { AgentInfo } from "@holdfast/contract/endpoints";
-import { color } from "../color.ts";
 import type { Command, Context } from "../command.ts";
-import { plain } from "../plain.ts";
-import { cut, LEAST_PATH, shortened, shortPath } from "../table.ts";
+import { LEAST_PATH } from "../session/table.ts";
+import { color } from "../text/color.ts";
+import { cut, shortened, shortPath } from "../text/fit.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "agents",

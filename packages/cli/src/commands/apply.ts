@@ -10,7 +10,7 @@ import { type Comparison, isSeen, type Step } from "../apply/steps.ts";
 import { leftLine, noteLines, stepLine, stepWords, unchangedLine } from "../apply/text.ts";
 import { look } from "../apply/world.ts";
 import type { Command, Context } from "../command.ts";
-import { TRUST_FLAG, trusting } from "../trusting.ts";
+import { TRUST_FLAG, trusting } from "../workspace/trusting.ts";
 
 export const command: Command = {
   name: "apply",

@@ -4,11 +4,11 @@ import type { AnyEvent } from "@holdfast/contract/events";
 import type { Decision } from "@holdfast/contract/status";
 import { visible } from "@holdfast/contract/visible";
 import { shellWord } from "@holdfast/platform/shell";
-import { approvalTable, describeApproval, outcomeOf } from "../approvals.ts";
+import { approvalTable, describeApproval, outcomeOf } from "../approval/text.ts";
 import type { Command, Context } from "../command.ts";
-import { followEvents } from "../follow-events.ts";
-import { plain } from "../plain.ts";
-import { writeOut } from "../write-out.ts";
+import { followEvents } from "../connection/follow-events.ts";
+import { writeOut } from "../console/write-out.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "approvals",

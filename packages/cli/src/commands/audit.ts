@@ -1,9 +1,9 @@
 import type { AuditEntry } from "@holdfast/contract/access";
-import { color } from "../color.ts";
 import type { Command, Context } from "../command.ts";
-import { parseDuration } from "../duration.ts";
-import { plain } from "../plain.ts";
-import { writeOut } from "../write-out.ts";
+import { writeOut } from "../console/write-out.ts";
+import { color } from "../text/color.ts";
+import { parseDuration } from "../text/duration.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "audit",

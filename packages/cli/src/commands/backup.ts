@@ -2,11 +2,11 @@ import type { Backup } from "@holdfast/contract/backup";
 import type { DaemonStatus } from "@holdfast/contract/endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { counted } from "@holdfast/platform/units";
-import { color } from "../color.ts";
 import type { Command, Context } from "../command.ts";
-import { formatDuration } from "../duration.ts";
-import { plain } from "../plain.ts";
-import { formatBytes } from "../table.ts";
+import { formatBytes } from "../text/bytes.ts";
+import { color } from "../text/color.ts";
+import { formatDuration } from "../text/duration.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "backup",

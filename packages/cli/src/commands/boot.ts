@@ -5,9 +5,9 @@ import { dirname, join, resolve } from "node:path";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { writeFileAtomic } from "@holdfast/platform/files";
 import { findProgram } from "@holdfast/platform/program";
-import { bootFile } from "../boot-file.ts";
+import { bootFile } from "../boot/file.ts";
 import type { Command, Context } from "../command.ts";
-import { refuseSession } from "../refuse-session.ts";
+import { refuseSession } from "../connection/refuse-session.ts";
 
 export const command: Command = {
   name: "boot",

@@ -1,7 +1,7 @@
 import type { CancelOutcome, CancelStep } from "@holdfast/contract/status";
 import type { Command } from "../command.ts";
-import { plain } from "../plain.ts";
-import { oneName } from "../select.ts";
+import { oneName } from "../session/select.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "cancel",

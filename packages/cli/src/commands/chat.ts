@@ -1,7 +1,7 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command, Context } from "../command.ts";
 import type { Wanted } from "../repl/open.ts";
-import { START_FLAGS } from "../start-session.ts";
+import { START_FLAGS } from "../session/start.ts";
 
 const { cwd, worktree, base, "no-setup": noSetup, trust, workspace, env, budget, group, role, objective } = START_FLAGS;
 
@@ -100,7 +100,7 @@ function wantedOf({ args, rest, flags }: Context): Wanted {
 async function promptOf({ flags }: Context): Promise<string | undefined> {
   const given = flags.text("prompt");
   const isPiped = given === "-" || (given === undefined && !process.stdin.isTTY);
-  const text = isPiped ? (await (await import("../read-input.ts")).readInput()).trimEnd() : given;
+  const text = isPiped ? (await (await import("../console/read-input.ts")).readInput()).trimEnd() : given;
   if (text === undefined || text.trim() !== "") return text;
   throw new HoldfastError("usage", "the prompt is empty", { hint: "pass -p TEXT, pipe a text in, or run chat on a terminal" });
 }

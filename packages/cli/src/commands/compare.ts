@@ -1,11 +1,11 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Tournament } from "@holdfast/contract/tournament";
-import { color } from "../color.ts";
-import { columns } from "../columns.ts";
 import type { Command, Context } from "../command.ts";
-import { formatDuration } from "../duration.ts";
-import { plain } from "../plain.ts";
-import { callerEnvironment } from "../start-session.ts";
+import { callerEnvironment } from "../session/start.ts";
+import { color } from "../text/color.ts";
+import { columns } from "../text/columns.ts";
+import { formatDuration } from "../text/duration.ts";
+import { plain } from "../text/plain.ts";
 import { tournamentText } from "../tournament/text.ts";
 
 export const command: Command = {

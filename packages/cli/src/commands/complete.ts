@@ -3,9 +3,9 @@
  * Tab, so it loads only the commands that it describes.
  */
 import type { Command, Completion, Context, Flag } from "../command.ts";
-import { COMMON_FLAGS, PAGER_FLAG } from "../command-line.ts";
 import { bare, type Candidate, describedLines, listedLines } from "../complete/candidate.ts";
 import { ASKED, values } from "../complete/values.ts";
+import { COMMON_FLAGS, PAGER_FLAG } from "../line/parse.ts";
 import { COMMANDS, findCommand } from "../registry.ts";
 
 export const command: Command = {

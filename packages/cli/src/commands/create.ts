@@ -1,7 +1,7 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../command.ts";
-import { readInput } from "../read-input.ts";
-import { printStarted, START_FLAGS, startSession } from "../start-session.ts";
+import { readInput } from "../console/read-input.ts";
+import { printStarted, START_FLAGS, startSession } from "../session/start.ts";
 
 export const command: Command = {
   name: "create",

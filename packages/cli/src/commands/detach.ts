@@ -1,7 +1,7 @@
-import { actOnEach } from "../act.ts";
 import { type Command, SELECTION_FLAGS } from "../command.ts";
-import { plain } from "../plain.ts";
-import { selected } from "../select.ts";
+import { actOnEach } from "../session/act-on-each.ts";
+import { selected } from "../session/select.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "detach",

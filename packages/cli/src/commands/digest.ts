@@ -1,11 +1,11 @@
 import type { Digest } from "@holdfast/contract/digest";
 import { HoldfastError } from "@holdfast/contract/errors";
-import { color } from "../color.ts";
 import type { Command, Context } from "../command.ts";
-import { again, block } from "../digest-text.ts";
-import { lookForMail } from "../mail-note.ts";
-import { parseSince } from "../since.ts";
-import { tellLooked, tellViewed } from "../viewed.ts";
+import { lookForMail } from "../message/mail-note.ts";
+import { again, block } from "../session/digest-text.ts";
+import { tellLooked, tellViewed } from "../session/viewed.ts";
+import { color } from "../text/color.ts";
+import { parseSince } from "../text/since.ts";
 
 export const command: Command = {
   name: "digest",

@@ -1,7 +1,7 @@
 import type { Finding } from "@holdfast/contract/upkeep-endpoints";
-import { type Color, color } from "../color.ts";
 import type { Command } from "../command.ts";
-import { plain } from "../plain.ts";
+import { type Color, color } from "../text/color.ts";
+import { plain } from "../text/plain.ts";
 
 const MARKS: Readonly<Record<Finding["level"], readonly [string, Color]>> = {
   ok: ["✓", "green"],

@@ -2,11 +2,11 @@ import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session";
 import type { Orphan } from "@holdfast/contract/upkeep-endpoints";
 import { counted } from "@holdfast/platform/units";
-import { agreed, YES_FLAG } from "../agree.ts";
 import type { Command, Context } from "../command.ts";
-import { remoteUrl } from "../connect.ts";
-import { parseDuration } from "../duration.ts";
-import { endDaemon, endHungDaemon, gone, recordedDaemon } from "../end-daemon.ts";
+import { remoteUrl } from "../connection/connect.ts";
+import { endDaemon, endHungDaemon, gone, recordedDaemon } from "../connection/end-daemon.ts";
+import { agreed, YES_FLAG } from "../console/agree.ts";
+import { parseDuration } from "../text/duration.ts";
 
 export const command: Command = {
   name: "down",

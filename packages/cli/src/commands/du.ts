@@ -1,7 +1,7 @@
 import type { DiskUse } from "@holdfast/contract/upkeep-endpoints";
 import type { Command } from "../command.ts";
-import { plain } from "../plain.ts";
-import { formatBytes } from "../table.ts";
+import { formatBytes } from "../text/bytes.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "du",

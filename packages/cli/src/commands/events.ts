@@ -1,7 +1,7 @@
 import type { AnyEvent } from "@holdfast/contract/events";
 import type { Command, Context } from "../command.ts";
-import { followEvents } from "../follow-events.ts";
-import { writeOut } from "../write-out.ts";
+import { followEvents } from "../connection/follow-events.ts";
+import { writeOut } from "../console/write-out.ts";
 
 export const command: Command = {
   name: "events",

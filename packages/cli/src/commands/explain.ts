@@ -1,14 +1,14 @@
 import type { Evidence, Explanation } from "@holdfast/contract/evidence";
 import type { Session } from "@holdfast/contract/session";
 import { hasEnded } from "@holdfast/contract/status";
-import { exceededText } from "../budget-text.ts";
-import { color } from "../color.ts";
 import type { Command } from "../command.ts";
-import { formatDuration } from "../duration.ts";
-import { plain } from "../plain.ts";
-import { oneName } from "../select.ts";
-import { statusCell, waitsFor } from "../status-text.ts";
-import { tellViewed } from "../viewed.ts";
+import { oneName } from "../session/select.ts";
+import { statusCell, waitsFor } from "../session/status-text.ts";
+import { tellViewed } from "../session/viewed.ts";
+import { color } from "../text/color.ts";
+import { formatDuration } from "../text/duration.ts";
+import { plain } from "../text/plain.ts";
+import { exceededText } from "../usage/budget-text.ts";
 
 export const command: Command = {
   name: "explain",

@@ -1,6 +1,6 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../command.ts";
-import { oneName, runNumber } from "../select.ts";
+import { oneName, runNumber } from "../session/select.ts";
 
 const FORMATS = ["asciicast", "text", "html"] as const;
 

@@ -1,13 +1,13 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Fork } from "@holdfast/contract/fork-endpoints";
-import { attachIfAsked, checkAttachFlag } from "../attach-after.ts";
+import { attachIfAsked, checkAttachFlag } from "../attach/attach-after.ts";
 import type { Command } from "../command.ts";
-import { plain } from "../plain.ts";
-import { readInput } from "../read-input.ts";
-import { oneName } from "../select.ts";
-import { TRUST_FLAG } from "../trusting.ts";
-import { withProgress } from "../workspace-progress.ts";
+import { readInput } from "../console/read-input.ts";
+import { oneName } from "../session/select.ts";
+import { plain } from "../text/plain.ts";
+import { withProgress } from "../workspace/progress.ts";
+import { TRUST_FLAG } from "../workspace/trusting.ts";
 
 export const command: Command = {
   name: "fork",

@@ -1,7 +1,7 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../command.ts";
-import { plain } from "../plain.ts";
-import { oneName } from "../select.ts";
+import { oneName } from "../session/select.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "handover",

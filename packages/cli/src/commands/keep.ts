@@ -3,9 +3,9 @@ import { hasEnded } from "@holdfast/contract/status";
 import type { Tournament, TournamentEntry } from "@holdfast/contract/tournament";
 import { counted } from "@holdfast/platform/units";
 import type { Command } from "../command.ts";
-import { mergeBody, mergeFlags } from "../merge-flags.ts";
-import { plain } from "../plain.ts";
-import { printNotes } from "../workspace-text.ts";
+import { plain } from "../text/plain.ts";
+import { mergeBody, mergeFlags } from "../workspace/merge-flags.ts";
+import { printNotes } from "../workspace/text.ts";
 
 export const command: Command = {
   name: "keep",

@@ -1,6 +1,6 @@
 import type { Command, Context } from "../command.ts";
-import { parseDuration } from "../duration.ts";
-import { oneName, runNumber, wholeNumber } from "../select.ts";
+import { oneName, runNumber, wholeNumber } from "../session/select.ts";
+import { parseDuration } from "../text/duration.ts";
 
 export const command: Command = {
   name: "logs",
@@ -27,7 +27,7 @@ export const command: Command = {
     const { flags } = context;
     const ref = oneName(context, "logs NAME");
     const since = flags.text("since");
-    const { printLogs } = await import("../logs.ts");
+    const { printLogs } = await import("../logs/print.ts");
     await printLogs(context, {
       ref,
       follow: flags.has("follow"),

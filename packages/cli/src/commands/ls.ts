@@ -1,10 +1,10 @@
 import { counted } from "@holdfast/platform/units";
 import { type Command, type Context, SELECTION_FLAGS } from "../command.ts";
-import { listTree } from "../list-tree.ts";
-import { tellMail } from "../mail-note.ts";
-import { selectionOf, warnOfUnknownAgents } from "../select.ts";
-import { inOrder } from "../session-order.ts";
-import { sessionTable } from "../table.ts";
+import { tellMail } from "../message/mail-note.ts";
+import { listTree } from "../session/list-tree.ts";
+import { inOrder } from "../session/order.ts";
+import { selectionOf, warnOfUnknownAgents } from "../session/select.ts";
+import { sessionTable } from "../session/table.ts";
 
 export const command: Command = {
   name: "ls",
@@ -31,7 +31,7 @@ export const command: Command = {
   async run(context) {
     const query = { ...selectionOf(context), usage: context.flags.has("wide"), unseen: true };
     if (context.flags.has("tree") && !context.flags.has("watch")) return tree(context, query);
-    if (context.flags.has("watch")) return (await import("../watch-sessions.ts")).watchSessions(context, query);
+    if (context.flags.has("watch")) return (await import("../session/watch.ts")).watchSessions(context, query);
     const { sessions, unread } = await context.client.call("listSessions", { query });
     process.stdout.write(`${context.json ? JSON.stringify(sessions) : render(inOrder(sessions), context)}\n`);
     if (query.agent) await warnOfUnknownAgents(context, sessions);

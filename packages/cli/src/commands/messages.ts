@@ -2,12 +2,12 @@ import { HoldfastError } from "@holdfast/contract/errors";
 import type { Message } from "@holdfast/contract/message";
 import type { ReadMessage } from "@holdfast/contract/message-endpoints";
 import { newId } from "@holdfast/contract/new-id";
-import { color } from "../color.ts";
 import type { Command, Context } from "../command.ts";
-import { formatDuration, parseDuration } from "../duration.ts";
-import { insist } from "../insist.ts";
-import { plain } from "../plain.ts";
-import { cut, widthOf } from "../table.ts";
+import { insist } from "../connection/insist.ts";
+import { color } from "../text/color.ts";
+import { formatDuration, parseDuration } from "../text/duration.ts";
+import { cut, widthOf } from "../text/fit.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "messages",

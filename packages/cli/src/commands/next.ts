@@ -1,12 +1,12 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session";
 import { nextWaiting } from "@holdfast/contract/waiting";
-import { thisTerminal } from "../attaching.ts";
+import { thisTerminal } from "../attach/this-terminal.ts";
 import type { Command, Context } from "../command.ts";
-import { remoteUrl } from "../connect.ts";
-import { plain } from "../plain.ts";
-import { waitsFor } from "../status-text.ts";
-import { newsOf } from "../viewed.ts";
+import { remoteUrl } from "../connection/connect.ts";
+import { waitsFor } from "../session/status-text.ts";
+import { newsOf } from "../session/viewed.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "next",

@@ -1,8 +1,8 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Orphan } from "@holdfast/contract/upkeep-endpoints";
 import type { Command, Context } from "../command.ts";
-import { parseDuration } from "../duration.ts";
-import { plain } from "../plain.ts";
+import { parseDuration } from "../text/duration.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "orphans",

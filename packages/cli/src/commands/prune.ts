@@ -2,9 +2,9 @@ import { HoldfastError } from "@holdfast/contract/errors";
 import type { PruneReply, PruneVerdict } from "@holdfast/contract/upkeep-endpoints";
 import { sizeBytes } from "@holdfast/platform/units";
 import type { Command, Context } from "../command.ts";
-import { formatDuration, parseDuration } from "../duration.ts";
-import { plain } from "../plain.ts";
-import { formatBytes } from "../table.ts";
+import { formatBytes } from "../text/bytes.ts";
+import { formatDuration, parseDuration } from "../text/duration.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "prune",

@@ -1,7 +1,7 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../command.ts";
-import { parseDuration } from "../duration.ts";
-import { oneName, runNumber } from "../select.ts";
+import { oneName, runNumber } from "../session/select.ts";
+import { parseDuration } from "../text/duration.ts";
 
 export const command: Command = {
   name: "replay",

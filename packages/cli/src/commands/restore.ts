@@ -1,11 +1,11 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { RestoreItem } from "@holdfast/contract/restore";
 import { counted } from "@holdfast/platform/units";
-import { type Color, color } from "../color.ts";
-import { columns } from "../columns.ts";
 import type { Command, Context } from "../command.ts";
-import { formatDuration } from "../duration.ts";
-import { plain } from "../plain.ts";
+import { type Color, color } from "../text/color.ts";
+import { columns } from "../text/columns.ts";
+import { formatDuration } from "../text/duration.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "restore",

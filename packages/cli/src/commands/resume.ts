@@ -2,13 +2,13 @@ import type { Resumed } from "@holdfast/contract/endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session";
 import type { PromptFate, RunState } from "@holdfast/contract/status";
-import { attachIfAsked, checkAttachFlag } from "../attach-after.ts";
-import { BUDGET_FLAG, parseBudget } from "../budget-flag.ts";
+import { attachIfAsked, checkAttachFlag } from "../attach/attach-after.ts";
 import type { Command } from "../command.ts";
-import { plain } from "../plain.ts";
-import { readInput } from "../read-input.ts";
-import { oneName } from "../select.ts";
-import { environmentOf } from "../start-session.ts";
+import { readInput } from "../console/read-input.ts";
+import { oneName } from "../session/select.ts";
+import { environmentOf } from "../session/start.ts";
+import { plain } from "../text/plain.ts";
+import { BUDGET_FLAG, parseBudget } from "../usage/budget-flag.ts";
 
 export const command: Command = {
   name: "resume",

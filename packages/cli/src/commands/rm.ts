@@ -1,8 +1,8 @@
-import { actOnEach } from "../act.ts";
-import { agreed, YES_FLAG } from "../agree.ts";
 import { type Command, SELECTION_FLAGS } from "../command.ts";
-import { plain } from "../plain.ts";
-import { selected } from "../select.ts";
+import { agreed, YES_FLAG } from "../console/agree.ts";
+import { actOnEach } from "../session/act-on-each.ts";
+import { selected } from "../session/select.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "rm",

@@ -1,6 +1,6 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../command.ts";
-import { printStarted, START_FLAGS, startSession } from "../start-session.ts";
+import { printStarted, START_FLAGS, startSession } from "../session/start.ts";
 
 export const command: Command = {
   name: "run",

@@ -1,6 +1,6 @@
 import type { Command } from "../command.ts";
-import { plain } from "../plain.ts";
-import { oneName } from "../select.ts";
+import { oneName } from "../session/select.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "screen",

@@ -4,12 +4,12 @@ import { newId } from "@holdfast/contract/new-id";
 import { shellWord } from "@holdfast/platform/shell";
 import { sendOnce } from "@holdfast/sdk/messages";
 import type { Command, Context, Flags } from "../command.ts";
-import { parseDuration, someDuration } from "../duration.ts";
-import { insist } from "../insist.ts";
-import { follow, outcome, receipt, stateOf } from "../message-text.ts";
-import { plain } from "../plain.ts";
-import { readInput } from "../read-input.ts";
-import { typedLines } from "../typed.ts";
+import { insist } from "../connection/insist.ts";
+import { readInput } from "../console/read-input.ts";
+import { follow, outcome, receipt, stateOf } from "../message/text.ts";
+import { typedLines } from "../message/typed.ts";
+import { parseDuration, someDuration } from "../text/duration.ts";
+import { plain } from "../text/plain.ts";
 
 /** A ready agent accepts typed text within this time. */
 const SOON_MS = 700;
@@ -94,7 +94,7 @@ async function toGroup(context: Context, group: string, text: string): Promise<n
     throw new HoldfastError("usage", "--wait does not work for a group: each member answers separately", {
       hint: `omit --wait; then run: holdfast group log ${group}`,
     });
-  const { queueForGroup, sayToGroup } = await import("../say-to-group.ts");
+  const { queueForGroup, sayToGroup } = await import("../group/say.ts");
   const said = { group, text, role: isForOne ? "coordinator" : "member" } as const;
   if (!flags.has("wait")) return sayToGroup(context, said);
   const [copy] = (await queueForGroup(context, said)).to;

@@ -1,9 +1,9 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import { shellWord } from "@holdfast/platform/shell";
-import { attachIfAsked, checkAttachFlag } from "../attach-after.ts";
+import { attachIfAsked, checkAttachFlag } from "../attach/attach-after.ts";
 import type { Command, Context } from "../command.ts";
-import { readInput } from "../read-input.ts";
-import { printStarted, START_FLAGS, startSession } from "../start-session.ts";
+import { readInput } from "../console/read-input.ts";
+import { printStarted, START_FLAGS, startSession } from "../session/start.ts";
 
 export const command: Command = {
   name: "spawn",

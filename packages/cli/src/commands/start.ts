@@ -1,9 +1,9 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import { hasEnded } from "@holdfast/contract/status";
-import { attachIfAsked, checkAttachFlag } from "../attach-after.ts";
+import { attachIfAsked, checkAttachFlag } from "../attach/attach-after.ts";
 import type { Command } from "../command.ts";
-import { oneName } from "../select.ts";
-import { printStarted } from "../start-session.ts";
+import { oneName } from "../session/select.ts";
+import { printStarted } from "../session/start.ts";
 
 export const command: Command = {
   name: "start",

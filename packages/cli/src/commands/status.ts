@@ -1,9 +1,9 @@
 import type { DaemonStatus } from "@holdfast/contract/endpoints";
 import { counted } from "@holdfast/platform/units";
-import { color } from "../color.ts";
 import type { Command } from "../command.ts";
-import { formatDuration } from "../duration.ts";
-import { plain } from "../plain.ts";
+import { color } from "../text/color.ts";
+import { formatDuration } from "../text/duration.ts";
+import { plain } from "../text/plain.ts";
 import { listenLine, shareLine } from "./up.ts";
 
 export const command: Command = {

@@ -1,11 +1,11 @@
 import type { Session } from "@holdfast/contract/session";
 import { hasEnded } from "@holdfast/contract/status";
 import { waitingSessions } from "@holdfast/contract/waiting";
-import { type Color, color } from "../color.ts";
 import type { Command } from "../command.ts";
-import { connectRunning, isNotListening } from "../connect.ts";
-import { plain } from "../plain.ts";
-import { shortAge } from "../status-text.ts";
+import { connectRunning, isNotListening } from "../connection/connect.ts";
+import { shortAge } from "../session/status-text.ts";
+import { type Color, color } from "../text/color.ts";
+import { plain } from "../text/plain.ts";
 
 /** A prompt must not hang on a daemon that does not answer. */
 const PATIENCE_MS = 1000;

@@ -2,12 +2,12 @@ import type { StopReply } from "@holdfast/contract/endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session";
 import { isRunning } from "@holdfast/contract/status";
-import { actOnEach } from "../act.ts";
-import { agreed, YES_FLAG } from "../agree.ts";
 import { type Command, SELECTION_FLAGS } from "../command.ts";
-import { parseDuration } from "../duration.ts";
-import { plain } from "../plain.ts";
-import { selected } from "../select.ts";
+import { agreed, YES_FLAG } from "../console/agree.ts";
+import { actOnEach } from "../session/act-on-each.ts";
+import { selected } from "../session/select.ts";
+import { parseDuration } from "../text/duration.ts";
+import { plain } from "../text/plain.ts";
 
 /** The limit of the API. */
 const LONGEST_GRACE_MS = 3_600_000;

@@ -2,8 +2,8 @@ import type { Token } from "@holdfast/contract/access";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { SCOPES } from "@holdfast/contract/scopes";
 import type { Command, Context } from "../command.ts";
-import { formatDuration, parseDuration } from "../duration.ts";
-import { plain } from "../plain.ts";
+import { formatDuration, parseDuration } from "../text/duration.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "token",

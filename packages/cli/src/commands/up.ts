@@ -1,7 +1,7 @@
 import type { Listening, Sharing } from "@holdfast/contract/access";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command, Context } from "../command.ts";
-import { remoteUrl, warn } from "../connect.ts";
+import { remoteUrl, warn } from "../connection/connect.ts";
 
 export const command: Command = {
   name: "up",

@@ -1,8 +1,8 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import { USAGE_BY, type UsageBy } from "@holdfast/contract/status";
 import type { Command, Context } from "../command.ts";
-import { parseSince } from "../since.ts";
-import { usageChart } from "../usage-chart.ts";
+import { parseSince } from "../text/since.ts";
+import { usageChart } from "../usage/chart.ts";
 
 export const command: Command = {
   name: "usage",

@@ -1,13 +1,13 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session";
-import { AWAITED, type Awaited, untilStatus } from "../await-status.ts";
 import type { Command, Context } from "../command.ts";
-import { parseDuration } from "../duration.ts";
-import { asRemoved, isOver, restartNote, untilSession } from "../next-run.ts";
-import { plain } from "../plain.ts";
-import { printedLines } from "../printed-lines.ts";
-import { oneName } from "../select.ts";
-import { statusCell, waitsFor } from "../status-text.ts";
+import { AWAITED, type Awaited, untilStatus } from "../session/await-status.ts";
+import { asRemoved, isOver, restartNote, untilSession } from "../session/next-run.ts";
+import { printedLines } from "../session/printed-lines.ts";
+import { oneName } from "../session/select.ts";
+import { statusCell, waitsFor } from "../session/status-text.ts";
+import { parseDuration } from "../text/duration.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "wait",

@@ -1,7 +1,7 @@
 import type { Command, Flags } from "../command.ts";
-import { parseCommandLine } from "../command-line.ts";
+import { parseCommandLine } from "../line/parse.ts";
+import { chooseVerb } from "../line/verbs.ts";
 import { findCommand } from "../registry.ts";
-import { chooseVerb } from "../verbs.ts";
 
 interface Line {
   args: readonly string[];

@@ -6,9 +6,9 @@
 import { spawnSync } from "node:child_process";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session";
-import { parseCommandLine } from "../command-line.ts";
-import { LEAVE } from "../holder-attach.ts";
-import { plain } from "../plain.ts";
+import { LEAVE } from "../attach/holder-attach.ts";
+import { parseCommandLine } from "../line/parse.ts";
+import { plain } from "../text/plain.ts";
 import { askFar, sshArguments } from "./far.ts";
 import type { Machine } from "./machine.ts";
 import { pauseAfter } from "./pause.ts";

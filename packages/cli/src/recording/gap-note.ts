@@ -1,6 +1,6 @@
 import type { RecordingGap } from "@holdfast/contract/recording-endpoints";
-import { plain } from "../plain.ts";
-import { formatBytes } from "../table.ts";
+import { formatBytes } from "../text/bytes.ts";
+import { plain } from "../text/plain.ts";
 
 /** A note for people, on its own line in place of the output. */
 export function gapNote(gap: RecordingGap): string {

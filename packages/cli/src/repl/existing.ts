@@ -2,11 +2,11 @@
 import type { Conversation } from "@holdfast/contract/conversation-endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session";
-import { parseBudget } from "../budget-flag.ts";
 import type { Context, Flags } from "../command.ts";
-import { isOver } from "../next-run.ts";
-import { plain } from "../plain.ts";
-import { environmentOf, groupsOf } from "../start-session.ts";
+import { isOver } from "../session/next-run.ts";
+import { environmentOf, groupsOf } from "../session/start.ts";
+import { plain } from "../text/plain.ts";
+import { parseBudget } from "../usage/budget-flag.ts";
 
 /** Settings that a session keeps from its start. */
 const KEPT = ["cwd", "worktree", "base", "workspace", "host", "restart", "memory", "recording-limit", "role", "objective"] as const;

@@ -3,9 +3,9 @@ import { reachedText, useText } from "@holdfast/contract/amounts";
 import type { BudgetState, BudgetUse } from "@holdfast/contract/budget";
 import type { Session } from "@holdfast/contract/session";
 import type { Settings } from "@holdfast/contract/transcript";
-import { plain } from "../plain.ts";
-import { costCell, formatTokens, tokensCell } from "../spent-text.ts";
-import { cut, widthOf } from "../table.ts";
+import { cut, widthOf } from "../text/fit.ts";
+import { plain } from "../text/plain.ts";
+import { costCell, formatTokens, tokensCell } from "../usage/spent.ts";
 import { nameOf } from "./view.ts";
 
 export interface Standing {

@@ -13,7 +13,7 @@
 import type { BudgetRequest } from "@holdfast/contract/budget";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { editDistance } from "@holdfast/platform/edit-distance";
-import { parseBudget } from "../budget-flag.ts";
+import { parseBudget } from "../usage/budget-flag.ts";
 import { decoded, type Line, type ScannedItem, scan } from "./scan.ts";
 
 export interface TaskItem {

@@ -1,8 +1,8 @@
-import { checkpointArguments } from "../../checkpoint-arguments.ts";
-import { changedText, checkpointTable, leftOutText } from "../../checkpoint-text.ts";
 import type { Command } from "../../command.ts";
-import { plain } from "../../plain.ts";
-import { writeOut } from "../../write-out.ts";
+import { writeOut } from "../../console/write-out.ts";
+import { plain } from "../../text/plain.ts";
+import { checkpointArguments } from "../../workspace/checkpoint-arguments.ts";
+import { changedText, checkpointTable, leftOutText } from "../../workspace/checkpoint-text.ts";
 
 export const command: Command = {
   name: "checkpoint ls",

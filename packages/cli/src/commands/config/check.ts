@@ -1,6 +1,6 @@
 import type { Command } from "../../command.ts";
-import { configure, problemLines } from "../../configure.ts";
-import { shortPath } from "../../table.ts";
+import { configure, problemLines } from "../../config/configure.ts";
+import { shortPath } from "../../text/fit.ts";
 
 export const command: Command = {
   name: "config check",

@@ -1,8 +1,8 @@
 import type { ConfiguredValue } from "@holdfast/contract/configured";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../../command.ts";
-import { configure, inToml } from "../../configure.ts";
-import { plain } from "../../plain.ts";
+import { configure, inToml } from "../../config/configure.ts";
+import { plain } from "../../text/plain.ts";
 
 export const command: Command = {
   name: "config get",

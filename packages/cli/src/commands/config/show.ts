@@ -1,9 +1,9 @@
 import type { ConfiguredValue } from "@holdfast/contract/configured";
-import { color } from "../../color.ts";
 import type { Command } from "../../command.ts";
-import { configure, inToml } from "../../configure.ts";
-import { plain } from "../../plain.ts";
-import { shortPath } from "../../table.ts";
+import { configure, inToml } from "../../config/configure.ts";
+import { color } from "../../text/color.ts";
+import { shortPath } from "../../text/fit.ts";
+import { plain } from "../../text/plain.ts";
 
 export const command: Command = {
   name: "config show",

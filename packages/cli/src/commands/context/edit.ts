@@ -2,7 +2,7 @@ import { HoldfastError } from "@holdfast/contract/errors";
 import { CONTEXT_FILES, type ContextFileName } from "@holdfast/contract/status";
 import type { Command } from "../../command.ts";
 import { targetOf } from "../../context/read.ts";
-import { shortPath } from "../../table.ts";
+import { shortPath } from "../../text/fit.ts";
 
 export const command: Command = {
   name: "context edit",

@@ -1,8 +1,8 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../../command.ts";
-import { sessionsOr } from "../../group-arguments.ts";
-import { membersText } from "../../group-text.ts";
-import { plain } from "../../plain.ts";
+import { sessionsOr } from "../../group/arguments.ts";
+import { membersText } from "../../group/text.ts";
+import { plain } from "../../text/plain.ts";
 
 export const command: Command = {
   name: "group join",

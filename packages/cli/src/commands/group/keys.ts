@@ -1,11 +1,11 @@
 import type { SharedKey } from "@holdfast/contract/group";
-import { columns } from "../../columns.ts";
 import type { Command } from "../../command.ts";
-import { formatDuration } from "../../duration.ts";
-import { given } from "../../group-arguments.ts";
-import { callers } from "../../group-text.ts";
-import { plain } from "../../plain.ts";
-import { formatBytes } from "../../table.ts";
+import { given } from "../../group/arguments.ts";
+import { callers } from "../../group/text.ts";
+import { formatBytes } from "../../text/bytes.ts";
+import { columns } from "../../text/columns.ts";
+import { formatDuration } from "../../text/duration.ts";
+import { plain } from "../../text/plain.ts";
 
 export const command: Command = {
   name: "group keys",

@@ -1,10 +1,10 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Group } from "@holdfast/contract/group";
 import type { Command } from "../../command.ts";
-import { sessionsOr } from "../../group-arguments.ts";
-import { membersText } from "../../group-text.ts";
-import { plain } from "../../plain.ts";
-import { printError } from "../../print-error.ts";
+import { printError } from "../../console/print-error.ts";
+import { sessionsOr } from "../../group/arguments.ts";
+import { membersText } from "../../group/text.ts";
+import { plain } from "../../text/plain.ts";
 
 export const command: Command = {
   name: "group leave",

@@ -1,5 +1,5 @@
 import type { Command } from "../../command.ts";
-import { groupTable } from "../../group-text.ts";
+import { groupTable } from "../../group/text.ts";
 
 export const command: Command = {
   name: "group ls",

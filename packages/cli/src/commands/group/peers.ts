@@ -1,10 +1,10 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Peer } from "@holdfast/contract/group";
-import { columns } from "../../columns.ts";
 import type { Command } from "../../command.ts";
-import { sessionsOr } from "../../group-arguments.ts";
-import { plain } from "../../plain.ts";
-import { cut } from "../../table.ts";
+import { sessionsOr } from "../../group/arguments.ts";
+import { columns } from "../../text/columns.ts";
+import { cut } from "../../text/fit.ts";
+import { plain } from "../../text/plain.ts";
 
 export const command: Command = {
   name: "group peers",

@@ -1,7 +1,7 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../../command.ts";
-import { readInput } from "../../read-input.ts";
-import { SAID_FLAGS, sayToGroup } from "../../say-to-group.ts";
+import { readInput } from "../../console/read-input.ts";
+import { SAID_FLAGS, sayToGroup } from "../../group/say.ts";
 
 export const command: Command = {
   name: "group send",

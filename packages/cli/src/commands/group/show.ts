@@ -1,7 +1,7 @@
 import type { Group } from "@holdfast/contract/group";
 import type { Command } from "../../command.ts";
-import { given } from "../../group-arguments.ts";
-import { local, membersText, memberTable, rows } from "../../group-text.ts";
+import { given } from "../../group/arguments.ts";
+import { local, membersText, memberTable, rows } from "../../group/text.ts";
 
 export const command: Command = {
   name: "group show",

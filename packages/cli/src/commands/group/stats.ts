@@ -1,10 +1,10 @@
 import type { GroupStats } from "@holdfast/contract/group";
 import { counted } from "@holdfast/platform/units";
 import type { Command } from "../../command.ts";
-import { formatDuration } from "../../duration.ts";
-import { given } from "../../group-arguments.ts";
-import { rows } from "../../group-text.ts";
-import { costText, tokensText } from "../../spent-text.ts";
+import { given } from "../../group/arguments.ts";
+import { rows } from "../../group/text.ts";
+import { formatDuration } from "../../text/duration.ts";
+import { costText, tokensText } from "../../usage/spent.ts";
 
 export const command: Command = {
   name: "group stats",

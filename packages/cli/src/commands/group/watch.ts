@@ -1,14 +1,14 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { ValueChange } from "@holdfast/contract/group";
 import { Patience } from "@holdfast/sdk/patience";
-import { color } from "../../color.ts";
 import type { Command, Context } from "../../command.ts";
-import { parseDuration } from "../../duration.ts";
-import { given } from "../../group-arguments.ts";
-import { callers } from "../../group-text.ts";
-import { plain } from "../../plain.ts";
-import { wholeNumber } from "../../select.ts";
-import { cut } from "../../table.ts";
+import { given } from "../../group/arguments.ts";
+import { callers } from "../../group/text.ts";
+import { wholeNumber } from "../../session/select.ts";
+import { color } from "../../text/color.ts";
+import { parseDuration } from "../../text/duration.ts";
+import { cut } from "../../text/fit.ts";
+import { plain } from "../../text/plain.ts";
 
 /** Wait of one request; shorter than the time after which a daemon counts as unresponsive. */
 const ONE_WAIT_MS = 4000;

@@ -1,7 +1,7 @@
 import { actingIn } from "@holdfast/sdk/acting";
 import { refuseInsideRun } from "@holdfast/sdk/node/inside-a-run";
 import type { Command } from "../../command.ts";
-import { connect } from "../../connect.ts";
+import { connect } from "../../connection/connect.ts";
 import { NO_TOKEN } from "../../mcp/no-token.ts";
 
 export const command: Command = {

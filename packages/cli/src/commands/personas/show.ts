@@ -1,9 +1,9 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Persona } from "@holdfast/contract/persona";
-import { color } from "../../color.ts";
 import type { Command } from "../../command.ts";
-import { plain } from "../../plain.ts";
-import { shortPath } from "../../table.ts";
+import { color } from "../../text/color.ts";
+import { shortPath } from "../../text/fit.ts";
+import { plain } from "../../text/plain.ts";
 
 export const command: Command = {
   name: "personas show",

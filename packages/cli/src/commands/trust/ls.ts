@@ -1,10 +1,10 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Trust } from "@holdfast/contract/trust";
 import { inOneLine, visible } from "@holdfast/contract/visible";
-import { color } from "../../color.ts";
 import type { Command } from "../../command.ts";
-import { plain } from "../../plain.ts";
-import { writeOut } from "../../write-out.ts";
+import { writeOut } from "../../console/write-out.ts";
+import { color } from "../../text/color.ts";
+import { plain } from "../../text/plain.ts";
 
 export const command: Command = {
   name: "trust ls",

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../../command.ts";
-import { plain } from "../../plain.ts";
+import { plain } from "../../text/plain.ts";
 
 export const command: Command = {
   name: "trust revoke",

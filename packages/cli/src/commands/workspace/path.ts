@@ -1,5 +1,5 @@
 import type { Command } from "../../command.ts";
-import { workspaceRef } from "../../workspace-ref.ts";
+import { workspaceRef } from "../../workspace/ref.ts";
 
 export const command: Command = {
   name: "workspace path",

@@ -1,6 +1,6 @@
 import type { Command } from "../../command.ts";
-import { workspaceRef } from "../../workspace-ref.ts";
-import { workspaceText } from "../../workspace-text.ts";
+import { workspaceRef } from "../../workspace/ref.ts";
+import { workspaceText } from "../../workspace/text.ts";
 
 export const command: Command = {
   name: "workspace show",
