@@ -8,6 +8,7 @@ import { plain } from "../text/plain.ts";
 export const command: Command = {
   name: "adopt",
   summary: "turn an agent you started yourself into a session",
+  section: "Stop and resume",
   usage: "--tmux [SOCKET:]SESSION[.PANE] | --pid PID | --list  [--name NAME] [--agent AGENT] [--conversation ID] [--resume-when-ended]",
   description:
     "An agent in your own tmux stays where it is. Holdfast watches it, records its output from now on, and types into its pane; your tmux stays unchanged. An agent on another terminal is tracked until it ends; then holdfast resume continues its conversation. The command reports what could not be adopted.\n\nSOCKET is a path, or a name as in tmux -L. The default is the tmux server you are in, else your default server.\n\nholdfast stop ends the agent and its processes, but never your shell, your tmux session or its server. holdfast down --all leaves the agent running. holdfast rm releases it.",

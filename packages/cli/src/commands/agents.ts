@@ -9,6 +9,9 @@ export const command: Command = {
   name: "agents",
   summary: "list the agents and their versions",
   onlyReads: true,
+  section: "Start agents and commands",
+  onlyPrints: true,
+  startsPrograms: true,
   usage: "",
   description:
     "Lists the agents that Holdfast supports, and where your PATH has them. To add your own agent, put a table [agents.NAME] with a command into config.toml.",

@@ -14,6 +14,9 @@ export const command: Command = {
   name: "approvals",
   summary: "list and answer permission requests",
   onlyReads: true,
+  section: "Send and answer",
+  onlyPrints: true,
+  follows: ({ args }) => args[0] === "watch",
   usage: "[ls [--all] | show [ID] | allow [ID…] [--always] | deny [ID…] [--reason TEXT] | answer [ID] TEXT | watch] [--session NAME]",
   description:
     "The longest-waiting request is first. ID is an id, the beginning of one, or the name of a session with exactly one open request. A request answered on the agent's own screen disappears from the list. Rules in config.toml can answer requests: [[approvals.rules]].\n\nFolder-trust dialogs are listed too; one answer covers all worktrees that Holdfast makes of that repository. answer ID takes the text or the number of any choice in such a dialog. To log in, use attach.",

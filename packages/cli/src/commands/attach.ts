@@ -17,6 +17,7 @@ export const command: Command = {
   showsTerminal: true,
   summary: "attach to a session; Ctrl+\\ detaches and leaves it running",
   stops: true,
+  section: "Attach to a session",
   usage: "NAME [--read-only | --take]",
   description:
     "Your terminal connects to the session directly; Holdfast does not sit between your keys and the program. Several terminals can be attached at once. One of them drives: its input reaches the program, and the session has its size. The others watch. When the driver leaves, the terminal that has been attached longest drives; see holdfast control.\n\nInside a session, attach moves the session's terminal to one of its children. HOLDFAST_AS=owner holdfast attach NAME moves it to any session, as yourself.",

@@ -9,6 +9,8 @@ export const command: Command = {
   name: "audit",
   summary: "show who did what, and what was refused",
   onlyReads: true,
+  section: "Administration",
+  onlyPrints: true,
   usage: "[--since 2h] [--actor WHO]…",
   description:
     "Oldest first. WHO is user:NAME, token:NAME or session:ID. Actions of Holdfast itself are in holdfast events. Typed text is counted, never recorded here.",

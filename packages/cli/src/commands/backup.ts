@@ -12,6 +12,7 @@ export const command: Command = {
   name: "backup",
   summary: "list, create and restore backups of the journal",
   onlyReads: true,
+  section: "Administration",
   usage: "[ls | create | restore NAME [--yes]]",
   description:
     "Holdfast makes a backup every 10 minutes if something happened, and thins them to one per hour, then one per day, for a week. Your last five manual backups are kept while all backups fit in 4 GB. A damaged journal is restored automatically. restore goes back on request: the records of that time return, newer sessions are rebuilt from their files, and running sessions are not touched.",

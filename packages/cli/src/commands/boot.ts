@@ -12,6 +12,7 @@ import { refuseSession } from "../connection/refuse-session.ts";
 export const command: Command = {
   name: "boot",
   summary: "start the daemon at boot",
+  section: "Administration",
   usage: "[status | install | uninstall]",
   description: `Installs a systemd user unit, or a launchd agent on macOS, that runs holdfast up. With restore = "auto" in config.toml, sessions are restored then. On Linux, a user's services start at boot only with lingering enabled; the command prints how.`,
   arguments: "boot-verbs",

@@ -6,6 +6,8 @@ import { plain } from "../text/plain.ts";
 export const command: Command = {
   name: "cancel",
   summary: "interrupt an agent's turn; its output so far stays",
+  section: "Send and answer",
+  onlyPrints: true,
   usage: "NAME",
   description:
     "The session keeps running and takes the next prompt. To end it: holdfast stop. The command returns when the turn has ended. An agent that ignores the request is interrupted again, harder if it supports that. If its turn still does not end, the exit code is 47.",

@@ -8,6 +8,8 @@ const { cwd, worktree, base, "no-setup": noSetup, trust, workspace, env, budget,
 export const command: Command = {
   name: "chat",
   summary: "talk to an agent in a new or existing conversation",
+  section: "Start agents and commands",
+  startsPrograms: true,
   usage: "[NAME|AGENT] [--agent A] [--persona P] [--session NAME] [--resume NAME] [--model M] [-p TEXT|-]",
   description:
     "NAME continues that conversation and restarts its agent if it has ended. AGENT, or no argument, starts a new conversation. Ctrl+D leaves the conversation; the agent keeps running, and chat NAME returns to it. Several people can take part in one conversation and see each other.\n\n-p sends one prompt, prints the answer and exits: with 0 if there is an answer, otherwise with an exit code that says why. Piped input is sent the same way. Inside a conversation, /help lists the commands.\n\nFor an existing conversation, --budget changes its limits and --group adds it to a group. --env restarts its agent with other variables, for example a rotated key. Flags that apply only to a new session are refused.",

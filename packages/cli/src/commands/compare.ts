@@ -11,6 +11,8 @@ import { tournamentText } from "../tournament/text.ts";
 export const command: Command = {
   name: "compare",
   summary: "compare the agents of a tournament: status, changes, checks",
+  section: "Workspaces",
+  onlyPrints: true,
   usage: "[NAME] [--check COMMAND] | --all",
   description:
     "A tournament is several agents on one prompt: holdfast spawn --best-of. NAME is the tournament or one of its sessions; the default is the only open tournament. The column CHANGED counts commits, uncommitted changes and new files since the common commit.\n\n--check runs a command in each workspace, two at a time. The table shows the last result, and the output is saved to a file. The command gets the workspace's variables, for example HOLDFAST_PORT_BASE.",

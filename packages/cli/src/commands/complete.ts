@@ -2,7 +2,7 @@
  * Serves the completion scripts: takes the words so far, the last one unfinished, and prints the candidates, one per line. It runs at each press of
  * Tab, so it loads only the commands that it describes.
  */
-import type { Command, Completion, Context, Flag } from "../command.ts";
+import type { Command, Commands, Completion, Context, Flag } from "../command.ts";
 import { bare, type Candidate, describedLines, listedLines } from "../complete/candidate.ts";
 import { ASKED, values } from "../complete/values.ts";
 import { COMMON_FLAGS, PAGER_FLAG } from "../line/parse.ts";
@@ -11,6 +11,7 @@ import { COMMANDS, findCommand } from "../registry.ts";
 export const command: Command = {
   name: "__complete",
   summary: "for the shells' completion",
+  runsHere: true,
   usage: "[--described | --columns N] -- WORDS…",
   flags: {
     described: { summary: "print a tab and a description after each candidate" },
@@ -87,11 +88,10 @@ const BEFORE_A_COMMAND: readonly Candidate[] = [
 ];
 
 async function commandsAs(begun: string, describes: boolean): Promise<Candidate[]> {
-  const visible = Object.fromEntries(Object.entries(COMMANDS).filter(([name]) => !name.startsWith("__")));
-  return [...(await summaries(visible, begun, describes)), ...matching([{ word: "help", about: "show help for a command" }], begun)];
+  return [...(await summaries(COMMANDS, begun, describes)), ...matching([{ word: "help", about: "show help for a command" }], begun)];
 }
 
-function summaries(commands: NonNullable<Command["verbs"]>, begun: string, describes: boolean): Promise<Candidate[]> {
+function summaries(commands: Commands, begun: string, describes: boolean): Promise<Candidate[]> {
   const named = Object.entries(commands).filter(([name]) => name.startsWith(begun));
   return Promise.all(named.map(async ([word, load]) => ({ word, about: describes ? (await load()).command.summary : "" })));
 }

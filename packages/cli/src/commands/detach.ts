@@ -7,6 +7,8 @@ export const command: Command = {
   name: "detach",
   summary: "detach all terminals; the session keeps running",
   stops: true,
+  section: "Attach to a session",
+  onlyPrints: true,
   usage: "NAME… [--all] [--status S] [--agent A]",
   flags: SELECTION_FLAGS,
   arguments: "sessions",

@@ -11,6 +11,8 @@ export const command: Command = {
   name: "digest",
   summary: "show what happened since you last looked",
   onlyReads: true,
+  section: "Watch sessions",
+  onlyPrints: true,
   usage: "[NAME] [--since 2h | --again]",
   description:
     "For one session: turns and answers, messages, approvals, problems, restarts, commits and changed files. Without a name: a summary of each session that has news or waits for you, waiting sessions first.\n\nReading the digest on a terminal counts as looking, as do attach and logs. The next digest starts there; --again repeats the last one.",

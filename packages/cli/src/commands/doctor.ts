@@ -14,6 +14,7 @@ export const command: Command = {
   name: "doctor",
   summary: "find problems and print their fixes",
   onlyReads: true,
+  section: "Administration",
   usage: "[--fix]",
   description:
     "Checks programs, agents, permissions, disk space, what a logout would end, and processes without a record. Exits with 1 if there is a problem.",

@@ -12,6 +12,7 @@ export const command: Command = {
   name: "down",
   summary: "stop the daemon; sessions keep running",
   stops: true,
+  section: "Administration",
   usage: "[--all [--grace 5s] [--yes]]",
   description:
     "With --all, every session is stopped and the keepers end too; no process of this home remains. On a terminal it lists the sessions, marks unread ones, and asks for confirmation.",

@@ -7,6 +7,8 @@ export const command: Command = {
   name: "du",
   summary: "show disk usage",
   onlyReads: true,
+  section: "Administration",
+  onlyPrints: true,
   usage: "",
   description:
     "Lists each session with its recordings, the largest first, then everything else that Holdfast stores. To remove old sessions: holdfast prune.",

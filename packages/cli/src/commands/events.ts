@@ -8,6 +8,9 @@ export const command: Command = {
   summary: "print the event journal, one JSON object per line",
   onlyReads: true,
   printsJson: true,
+  section: "Administration",
+  onlyPrints: true,
+  follows: ({ flags }) => flags.has("follow"),
   usage: "[-f] [--after [EPOCH:]SEQ] [--session NAME | --group GROUP] [--type T]",
   description: "Starts at the first event that is kept, or after a cursor. Continue after the last seq you saw, and you miss nothing.",
   flags: {

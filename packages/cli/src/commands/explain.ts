@@ -14,6 +14,8 @@ export const command: Command = {
   name: "explain",
   summary: "explain why a session has its status",
   onlyReads: true,
+  section: "Watch sessions",
+  onlyPrints: true,
   usage: "NAME",
   description:
     "Shows the process, turn, open request and background work of a session, each with its evidence and the age of that evidence. Without evidence the status is unknown.",

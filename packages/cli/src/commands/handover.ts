@@ -6,6 +6,7 @@ import { plain } from "../text/plain.ts";
 export const command: Command = {
   name: "handover",
   summary: "give a session to another person or token, with its history and a note",
+  section: "Attach to a session",
   usage: "NAME --to PRINCIPAL [--note TEXT]",
   description:
     "The session keeps running unchanged. The new owner can take control of it and hand it on. They see the handover and the note in show, in digest and at their next attach; attached terminals are notified. holdfast token ls lists the tokens.",

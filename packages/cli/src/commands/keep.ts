@@ -10,6 +10,7 @@ import { printNotes } from "../workspace/text.ts";
 export const command: Command = {
   name: "keep",
   summary: "merge one entry of a tournament and remove the others",
+  section: "Workspaces",
   usage: "NAME [--squash | --rebase] [--into BRANCH] [--commit MESSAGE] [--message TEXT] [--push] [--yes]",
   description:
     "Merges the entry like holdfast workspace merge; if that fails, nothing changes. Then it stops the sessions of the other entries and removes their workspaces. holdfast workspace recover NAME brings one back. If interrupted, run the command again to finish.",

@@ -6,6 +6,8 @@ export const command: Command = {
   name: "last",
   summary: "print an agent's last answer",
   onlyReads: true,
+  section: "Watch sessions",
+  onlyPrints: true,
   usage: "NAME",
   description:
     "Prints the final answer that the agent reported at the end of its turn. Nothing is read from the screen. If the agent reports no answer, the exit code is 26.",

@@ -6,6 +6,9 @@ export const command: Command = {
   name: "logs",
   summary: "print the output of a session",
   onlyReads: true,
+  section: "Read output",
+  onlyPrints: true,
+  follows: ({ flags }) => flags.has("follow"),
   usage: "NAME [-f] [--tail N] [--since 10m] [--raw] [--run N]",
   description:
     "Prints the output as a person would have read it: progress bars and spinners collapse to their last state, and escape sequences are removed. --raw prints the original bytes. A line in [… …] marks output that was not recorded, for example because the disk was full.",

@@ -10,6 +10,10 @@ export const command: Command = {
   name: "ls",
   summary: "list sessions",
   onlyReads: true,
+  section: "Watch sessions",
+  onlyPrints: true,
+  follows: ({ flags }) => flags.has("watch"),
+  endsAtOnce: true,
   usage: "[NAME…] [--all] [--status S] [--agent A] [--tree] [--wide] [--watch]",
   description:
     "Lists running sessions, and failed sessions that nobody has viewed since (attach, show, logs, transcript, chat, digest). Sessions that wait for you come first, then failed ones. ABOUT shows the objective, else the first prompt, else the command. --all adds ended sessions and, on a wide terminal, the path of each recording.\n\n  working  the agent has a turn\n  waiting  the agent needs you: an approval, an answer, a login\n  idle     the agent waits for a prompt\n  unknown  there is no evidence yet; see holdfast explain\n  done     the program ended with success\n  failed   the program ended with an error\n  stopped  somebody stopped the session\n  lost     the session's keeper ended, for example in a reboot; see holdfast restore\n\nA session with a restart policy shows when it restarts, or that Holdfast gave up.",

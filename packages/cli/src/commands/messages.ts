@@ -12,6 +12,8 @@ import { plain } from "../text/plain.ts";
 export const command: Command = {
   name: "messages",
   summary: "list messages and their delivery state",
+  section: "Send and answer",
+  onlyPrints: true,
   usage: "[NAME | --mine [--wait 1m | --peek] | --thread ID | cancel ID]",
   description:
     "Lists the newest hundred messages, oldest first.\n\n  queued        waiting for delivery\n  injected      delivered to the agent\n  turn started  the agent works on it\n  replied       the agent has answered\n  failed        not delivered; the reason follows\n\nholdfast messages cancel ID withdraws a queued message. --mine prints the messages to you and marks them as read; inside a session, those to the session's agent. A message that was read is not delivered again.",

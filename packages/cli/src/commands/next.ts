@@ -11,6 +11,7 @@ import { plain } from "../text/plain.ts";
 export const command: Command = {
   name: "next",
   summary: "attach to the session that has waited longest",
+  section: "Attach to a session",
   usage: "[--idle] [--read-only]",
   description:
     "First come sessions that wait for an approval, an answer, trust or a login, the longest wait first. Then come sessions that hang, then failed sessions that nobody has viewed. For an ended session, the command prints the output of holdfast show.\n\nWhile attached, Ctrl+] moves to the next session. If no session waits, the exit code is 24.",

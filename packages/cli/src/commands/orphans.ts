@@ -8,6 +8,8 @@ export const command: Command = {
   name: "orphans",
   summary: "list, adopt and stop processes without a record",
   stops: true,
+  section: "Administration",
+  onlyPrints: true,
   usage: "[ls | adopt ID | stop ID [--grace 5s]]",
   description:
     "An orphan is a process that runs under this home but belongs to no session. A run whose files (sessions/ID in the home) exist can be adopted and becomes a session again. Other orphans can only be stopped.",

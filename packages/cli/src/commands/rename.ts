@@ -5,6 +5,8 @@ import { plain } from "../text/plain.ts";
 export const command: Command = {
   name: "rename",
   summary: "rename a session",
+  section: "Stop and resume",
+  onlyPrints: true,
   usage: "NAME NEW-NAME",
   flags: {},
   arguments: "sessions",

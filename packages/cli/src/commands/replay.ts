@@ -8,6 +8,7 @@ export const command: Command = {
   showsTerminal: true,
   summary: "replay a session's recording",
   onlyReads: true,
+  section: "Read output",
   usage: "NAME [--speed 4] [--from 10m] [--idle-limit 2s] [--run N]",
   description:
     "Space pauses, n or → skips to the next output, + and - change the speed, q or Ctrl+C quits. Output without recorded times plays at once, with a note on the screen. A recording larger than the terminal is cut off. With --json, all steps are printed at once, one per line.",

@@ -10,6 +10,8 @@ import { plain } from "../text/plain.ts";
 export const command: Command = {
   name: "restore",
   summary: "restart sessions that were lost in a reboot or a tmux crash",
+  section: "Stop and resume",
+  startsPrograms: true,
   usage: "[ls | NAME…] [--dry-run] [--generation N]",
   description: `Each lost session gets its next run, with its agent's conversation. The command waits until each session is back, and reports why one is not; run it again to retry those. With restore = "auto" in config.toml the daemon restores at its start. holdfast boot install starts the daemon at boot.`,
   arguments: "sessions",

@@ -13,6 +13,8 @@ import { BUDGET_FLAG, parseBudget } from "../usage/budget-flag.ts";
 export const command: Command = {
   name: "resume",
   summary: "start the next run of an ended session, with its conversation",
+  section: "Stop and resume",
+  startsPrograms: true,
   usage: "NAME [--fresh | --conversation ID] [--prompt TEXT|-] [--repeat-prompt] [--budget LIMITS] [--env K=V]… [--attach | --no-wait]",
   description:
     "The agent continues its own conversation in the same session, directory and environment. If that fails, the conversation is kept: try again, or start a new one with --fresh. A command (run) is run again; if it ends at once, its exit code is printed.\n\nThe first prompt (spawn --prompt) is delivered to one run only, because an earlier run may have executed it. --repeat-prompt delivers it again.\n\nReturns when the agent is ready, or after 15 seconds. If the agent or the command has failed by then, its last lines are printed and the exit code is 35.",

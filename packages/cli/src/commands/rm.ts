@@ -7,6 +7,8 @@ import { plain } from "../text/plain.ts";
 export const command: Command = {
   name: "rm",
   summary: "remove ended sessions and their recordings",
+  section: "Stop and resume",
+  onlyPrints: true,
   usage: "NAME… [--tree] [--all] [--status S] [--agent A] [--yes]",
   description:
     "Refuses a running session, and a session with running children: stop them first. Ends processes that the session left behind. Releases an adopted session: its agent keeps running, and its recording is removed.\n\nOn a terminal, --all, --status and --agent list the sessions, mark unread ones, and ask for confirmation. Removed sessions cannot be restored.",

@@ -5,6 +5,8 @@ import { plain } from "../text/plain.ts";
 export const command: Command = {
   name: "screen",
   summary: "print the current screen of a session",
+  section: "Read output",
+  onlyPrints: true,
   usage: "NAME [--ansi]",
   flags: { ansi: { summary: "include colors and attributes" } },
   arguments: "sessions",

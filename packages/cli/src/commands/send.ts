@@ -19,6 +19,9 @@ const TURN_MS = 2500;
 export const command: Command = {
   name: "send",
   summary: "send a message to an agent, or type into a session",
+  section: "Send and answer",
+  onlyPrints: true,
+  follows: ({ flags }) => flags.has("wait"),
   usage:
     "NAME TEXT|- | --to PERSON TEXT|- [--reply-to ID] [--expires 10m] [--wait [--timeout 5m]] [--steer] [--no-wait] [--no-enter] [--force]",
   description:

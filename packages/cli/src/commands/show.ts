@@ -22,6 +22,8 @@ export const command: Command = {
   name: "show",
   summary: "show everything about one session",
   onlyReads: true,
+  section: "Watch sessions",
+  onlyPrints: true,
   usage: "NAME",
   flags: {},
   arguments: "sessions",

@@ -8,6 +8,9 @@ import { printStarted, START_FLAGS, startSession } from "../session/start.ts";
 export const command: Command = {
   name: "spawn",
   summary: "start an agent in a new session",
+  section: "Start agents and commands",
+  onlyPrints: true,
+  startsPrograms: true,
   usage:
     "AGENT [TEXT|-] [--attach] [--name NAME] [--worktree [BRANCH]] [--cwd DIR] [--env K=V]… [--role TEXT] [--objective TEXT] [--budget LIMITS] [--group GROUP]… [--best-of N [--agents A,B]] [-- ARGS…]",
   description:

@@ -8,6 +8,7 @@ import { printStarted } from "../session/start.ts";
 export const command: Command = {
   name: "start",
   summary: "start a session that was created",
+  section: "Start agents and commands",
   usage: "NAME [--attach]",
   description: "Starts the first run of a session made with holdfast create. To start a session that has ended, run holdfast resume.",
   flags: { attach: { summary: "attach to the session" } },

@@ -9,6 +9,8 @@ import { listenLine, shareLine } from "./up.ts";
 export const command: Command = {
   name: "status",
   summary: "show the daemon's version, home and counts",
+  section: "Administration",
+  onlyPrints: true,
   usage: "",
   flags: {},
   examples: [

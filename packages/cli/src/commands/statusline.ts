@@ -15,6 +15,9 @@ const TMUX_COLORS: Readonly<Record<string, string>> = { yellow: "yellow", green:
 export const command: Command = {
   name: "statusline",
   summary: "print one line about all sessions, for a prompt or a tmux bar",
+  section: "Watch sessions",
+  onlyPrints: true,
+  endsAtOnce: true,
   usage: "[--tmux]",
   description: "Never starts a daemon and never waits longer than a second for one. Without a daemon it prints nothing.",
   flags: { tmux: { summary: "use tmux's color codes" } },

@@ -16,6 +16,8 @@ export const command: Command = {
   name: "stop",
   summary: "stop sessions: SIGTERM, then SIGKILL after a grace period",
   stops: true,
+  section: "Stop and resume",
+  onlyPrints: true,
   usage: "NAME… [--tree] [--grace 5s] [--all] [--status S] [--agent A] [--yes]",
   description:
     "Returns when every process has ended. On a terminal, --all, --status and --agent list the sessions, mark unread ones, and ask for confirmation. The output stays readable until holdfast rm. --tree also stops all descendants, even of a session that has ended.",

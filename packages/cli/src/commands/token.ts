@@ -9,6 +9,8 @@ export const command: Command = {
   name: "token",
   summary: "create, list and revoke tokens",
   onlyReads: true,
+  section: "Administration",
+  onlyPrints: true,
   usage: "[ls | create --scope SCOPE [--name NAME] [--expires 30d] | revoke ID|NAME]",
   description:
     "A token lets a program or a person act under its name, within its scope. owner: everything. driver: start, type into and stop sessions. approver: answer approvals. observer: read. The token is shown once; only its hash is stored. Put it into HOLDFAST_TOKEN.",

@@ -9,6 +9,9 @@ export const command: Command = {
   name: "transcript",
   summary: "print the transcript of a conversation",
   onlyReads: true,
+  section: "Read output",
+  onlyPrints: true,
+  follows: ({ flags }) => flags.has("follow"),
   usage: "NAME [-f] [--page N] [--turns N] [--all]",
   description:
     "For sessions started with chat or --chat. A page is 20 turns, counted from the oldest. For a terminal session, use holdfast logs.",

@@ -4,6 +4,8 @@ import type { Command } from "../command.ts";
 export const command: Command = {
   name: "version",
   summary: "print the version",
+  section: "Administration",
+  onlyPrints: true,
   usage: "",
   flags: {},
   examples: [["holdfast version --json", "include the Node version"]],

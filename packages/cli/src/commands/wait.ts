@@ -12,6 +12,8 @@ import { plain } from "../text/plain.ts";
 export const command: Command = {
   name: "wait",
   summary: "wait for a session to end, to change status, or to print something",
+  section: "Send and answer",
+  follows: () => true,
   usage: "NAME [--for exit|idle|waiting|turn|output=REGEX] [--timeout 30s]",
   description:
     "exit (default): the session has ended and no further run is due. A session with a restart policy counts as ended when Holdfast gives up or somebody stops it. output=REGEX: a printed line matches, now or later. If the time runs out, or the session ends without a match, the exit code is 16. If the session is removed, it is 32.\n\nFor an agent: idle (it waits for a prompt), waiting (it needs a person), turn (the current or else the next turn has ended). If the agent's status cannot be known, the exit code is 23.",

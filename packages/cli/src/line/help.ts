@@ -1,39 +1,10 @@
 import { VERSION } from "@holdfast/contract/version";
-import type { Command, Flag } from "../command.ts";
-import { findCommand } from "../registry.ts";
+import { type Declaration, type Flag, SECTIONS } from "../command.ts";
+import { COMMANDS, findCommand } from "../registry.ts";
 import { color } from "../text/color.ts";
 import { helpWidth, paragraphs, twoColumns, usageLines, wrapWords } from "./help-text.ts";
 import { COMMON_FLAGS, PAGER_FLAG } from "./parse.ts";
 import { unknownCommand } from "./unknown-command.ts";
-
-/** Every visible command is in exactly one section. */
-export const SECTIONS: Readonly<Record<string, readonly string[]>> = {
-  "Start agents and commands": ["spawn", "chat", "run", "create", "start", "task", "apply", "agents", "personas"],
-  "Watch sessions": ["ls", "show", "digest", "last", "explain", "usage", "statusline"],
-  "Attach to a session": ["next", "attach", "detach", "control", "handover"],
-  "Send and answer": ["send", "messages", "approvals", "cancel", "keys", "wait"],
-  "Read output": ["transcript", "logs", "screen", "replay", "export"],
-  "Work together": ["group", "context", "mcp"],
-  Workspaces: ["workspace", "trust", "checkpoint", "compare", "keep"],
-  "Stop and resume": ["stop", "resume", "fork", "restore", "adopt", "rename", "rm"],
-  Administration: [
-    "status",
-    "config",
-    "doctor",
-    "events",
-    "audit",
-    "du",
-    "prune",
-    "backup",
-    "orphans",
-    "token",
-    "up",
-    "down",
-    "boot",
-    "version",
-    "completion",
-  ],
-};
 
 export async function printHelp(name?: string, verb?: string): Promise<number> {
   const load = name === undefined ? undefined : findCommand(name);
@@ -44,8 +15,12 @@ export async function printHelp(name?: string, verb?: string): Promise<number> {
   }
   if (name !== undefined && !name.startsWith("-")) throw unknownCommand(name);
   const width = helpWidth();
-  const column = Math.max(...Object.values(SECTIONS).flatMap((names) => names.map(({ length }) => length)));
-  const sections = await Promise.all(Object.entries(SECTIONS).map(([title, names]) => sectionLines({ title, names, column, width })));
+  const commands = await Promise.all(Object.values(COMMANDS).map(async (load) => (await load()).command));
+  const column = Math.max(...commands.map(({ name: { length } }) => length));
+  const sections = SECTIONS.flatMap((title) => {
+    const rows = commands.filter(({ section }) => section === title).map(({ name, summary }) => [name.padEnd(column), summary] as const);
+    return [color("bold", title), ...twoColumns(rows, width), ""];
+  });
   print([
     `holdfast ${VERSION} keeps AI coding agents running after you close the terminal.`,
     "",
@@ -61,7 +36,7 @@ export async function printHelp(name?: string, verb?: string): Promise<number> {
       ["holdfast next", "attach to the session that has waited longest for you"],
     ]),
     "",
-    ...sections.flat(),
+    ...sections,
     color("bold", "Remote machines"),
     ...twoColumns(
       [
@@ -85,15 +60,7 @@ export async function printHelp(name?: string, verb?: string): Promise<number> {
   return 0;
 }
 
-type Section = { title: string; names: readonly string[]; column: number; width: number };
-
-async function sectionLines({ title, names, column, width }: Section): Promise<string[]> {
-  const summaries = await Promise.all(names.map(async (name) => (await findCommand(name)?.())?.command.summary ?? ""));
-  const rows = names.map((name, index) => [name.padEnd(column), summaries[index] ?? ""] as const);
-  return [color("bold", title), ...twoColumns(rows, width), ""];
-}
-
-export async function printCommandHelp(command: Command): Promise<number> {
+export async function printCommandHelp(command: Declaration): Promise<number> {
   const width = helpWidth();
   const flags = Object.entries({ ...command.flags, ...(command.pages ? PAGER_FLAG : {}), ...COMMON_FLAGS }).map(([name, flag]) => {
     const short = flag.short ? `-${flag.short}, ` : "    ";
@@ -117,11 +84,11 @@ export async function printCommandHelp(command: Command): Promise<number> {
 }
 
 /** The comment has its own line: zsh would pass a trailing one as arguments. */
-function exampleLines(examples: Command["examples"]): string[] {
+function exampleLines(examples: Declaration["examples"]): string[] {
   return examples.flatMap(([line, what]) => [color("dim", `  # ${what}`), `  ${line}`]);
 }
 
-async function verbLines({ name, verbs = {} }: Command, width: number): Promise<string[]> {
+async function verbLines({ name, verbs = {} }: Declaration, width: number): Promise<string[]> {
   if (Object.keys(verbs).length === 0) return [];
   const commands = await Promise.all(Object.values(verbs).map(async (load) => (await load()).command));
   return [

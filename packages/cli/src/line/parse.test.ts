@@ -1,8 +1,8 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import { describe, expect, test } from "vitest";
-import type { Command } from "../command.ts";
+import { type Command, SECTIONS } from "../command.ts";
+import { INTERNAL } from "../internal.ts";
 import { COMMANDS, findCommand } from "../registry.ts";
-import { SECTIONS } from "./help.ts";
 import { parseCommandLine } from "./parse.ts";
 
 const command: Command = {
@@ -129,13 +129,17 @@ test.each(["constructor", "toString", "__proto__", "hasOwnProperty", "", "run2"]
   expect(findCommand(name)).toBeUndefined();
 });
 
-test("the main help lists every visible command in one section, in the order of the registry", async () => {
+test("every command declares its section of the help, and the registry has their order", async () => {
   const commands = await Promise.all(Object.values(COMMANDS).map(async (load) => (await load()).command));
-  expect(Object.values(SECTIONS).flat()).toEqual(commands.filter(({ hidden }) => !hidden).map(({ name }) => name));
+  for (const { name, section } of commands) expect(SECTIONS, name).toContain(section);
+  const sections = commands.map(({ section }) => section);
+  expect(sections).toEqual(SECTIONS.flatMap((title) => sections.filter((section) => section === title)));
 });
 
 test("every command declares what help and completion need, under its own name", async () => {
-  const outer = await Promise.all(Object.entries(COMMANDS).map(async ([name, load]) => [name, (await load()).command] as const));
+  const outer = await Promise.all(
+    Object.entries({ ...COMMANDS, ...INTERNAL }).map(async ([name, load]) => [name, (await load()).command] as const),
+  );
   const inner = outer.flatMap(([name, { verbs = {} }]) => Object.entries(verbs).map(([verb, load]) => [`${name} ${verb}`, load] as const));
   const all = [...outer, ...(await Promise.all(inner.map(async ([name, load]) => [name, (await load()).command] as const)))];
   for (const [name, each] of all) {

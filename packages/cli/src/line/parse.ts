@@ -2,12 +2,10 @@ import { parseArgs } from "node:util";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { isSimilar } from "@holdfast/platform/edit-distance";
 import { shellWord } from "@holdfast/platform/shell";
-import { type Command, type Flag, type Flags, JSON_FLAG } from "../command.ts";
+import { type Declaration, type Flag, type Flags, JSON_FLAG, type Line } from "../command.ts";
 
-export interface CommandLine {
-  args: string[];
+export interface CommandLine extends Line {
   rest: string[];
-  flags: Flags;
 }
 
 /** Flags of every command. */
@@ -16,7 +14,7 @@ export const COMMON_FLAGS: Readonly<Record<string, Flag>> = { json: JSON_FLAG, h
 /** Accepted by every command, because every command has help. */
 export const PAGER_FLAG: Readonly<Record<string, Flag>> = { "no-pager": { summary: "print long output directly, without a pager" } };
 
-export function parseCommandLine(command: Command, argv: readonly string[]): CommandLine {
+export function parseCommandLine(command: Declaration, argv: readonly string[]): CommandLine {
   // Node's parser is compiled on its first call, which costs half a millisecond of CPU.
   if (argv.length === 0) return { args: [], rest: [], flags: flagsOf({}) };
   const flags = { ...COMMON_FLAGS, ...PAGER_FLAG, ...command.flags };
@@ -100,20 +98,20 @@ const INSTEAD: Readonly<Record<string, (word: string) => string>> = {
   down: (word) => `stop one session: holdfast stop ${word}`,
 };
 
-function tooMany(command: Command, argument: string): HoldfastError {
+function tooMany(command: Declaration, argument: string): HoldfastError {
   return new HoldfastError("usage", `${command.name} takes no arguments, got ${JSON.stringify(argument)}`, {
     hint: INSTEAD[command.name]?.(shellWord(argument)) ?? `see: holdfast ${command.name} --help`,
   });
 }
 
-function notPassedOn(command: Command): HoldfastError {
+function notPassedOn(command: Declaration): HoldfastError {
   return new HoldfastError("usage", `${command.name} takes no arguments after --`, {
     hint: `see: holdfast ${command.name} --help`,
   });
 }
 
 /** Replaces the parser's error, whose advice is about Node's parser. */
-function refused(error: NodeJS.ErrnoException, of: { command: Command; flags: Readonly<Record<string, Flag>> }): HoldfastError {
+function refused(error: NodeJS.ErrnoException, of: { command: Declaration; flags: Readonly<Record<string, Flag>> }): HoldfastError {
   const written = (/--[^\s'<=]+/.exec(error.message) ?? /-[^\s',]/.exec(error.message))?.[0] ?? error.message;
   const name = written.replace(/^--/, "");
   const isMachine = written === "-H" || written === "--machine";

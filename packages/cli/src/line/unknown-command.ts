@@ -19,9 +19,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 };
 
 export function unknownCommand(name: string): HoldfastError {
-  const known = Object.keys(COMMANDS).filter((command) => !command.startsWith("__"));
   const meant = Object.hasOwn(ELSEWHERE, name) ? ELSEWHERE[name] : undefined;
   if (meant !== undefined) return new HoldfastError("usage", `unknown command ${JSON.stringify(name)}`, { hint: `use: holdfast ${meant}` });
-  const candidates = known.filter((command) => isSimilar(command, name));
+  const candidates = Object.keys(COMMANDS).filter((command) => isSimilar(command, name));
   return new HoldfastError("usage", `unknown command ${JSON.stringify(name)}`, { hint: "holdfast --help lists the commands", candidates });
 }

@@ -16,6 +16,7 @@ const ONE_WAIT_MS = 4000;
 export const command: Command = {
   name: "group watch",
   summary: "print changes of shared values as they happen",
+  follows: () => true,
   usage: "GROUP [--after N] [--once] [--timeout 30s]",
   description:
     "Prints changes in the group and its parents from now on. With --after, it first prints the latest change of each key since that revision. Watching continues when the daemon is replaced. With --timeout it ends when the time is over, with exit code 16 if nothing changed.",

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { COMMANDS } from "../registry.ts";
-import { follows } from "./follows.ts";
+import { declared } from "./declared.ts";
+
+const follows = async (argv: string[]) => (await declared(argv)).follows;
 
 test("every command that follows output reconnects after a broken connection (SYM-17 resume)", async () => {
   for (const [name, load] of Object.entries(COMMANDS)) {
