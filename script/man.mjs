@@ -84,7 +84,7 @@ export function manPage({ sections, commands, errors, version, commonFlags, page
   ].join("\n")}\n`;
 }
 
-function commandLines({ name, usage, summary, description, flags }) {
+function commandLines({ name, usage, summary, description, flags = {} }) {
   return [
     `.SS ${quoted(`${name} ${usage}`.trimEnd())}`,
     text(`${capital(summary)}.`),

@@ -4,11 +4,11 @@ import { eventually, TestHome } from "./home.ts";
 
 test.each([
   [["down", "--grace", "1s"], "--grace needs --all"],
-  [["backup", "create", "--yes"], "--yes is only for backup restore"],
+  [["backup", "create", "--yes"], "backup create has no flag --yes"],
   [["adopt", "--list", "--name", "x"], "--list takes no --name"],
   [["adopt", "--list", "--resume-when-ended"], "--list takes no --resume-when-ended"],
   [["export", "x", "--text", "-", "--force"], "--force has no effect on standard output"],
-  [["token", "ls", "--scope", "observer"], "create --scope"],
+  [["token", "ls", "--scope", "observer"], "token ls has no flag --scope"],
   [["up", "--insecure-public"], "--listen ADDRESS"],
   [["chat", "demo", "--base", "main", "-p", "x"], "--base needs --worktree"],
 ])("a flag without effect is refused: %j", async (args, what) => {

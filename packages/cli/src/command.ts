@@ -24,8 +24,6 @@ export type Completion =
   | "restarts"
   | "shells"
   | "scopes"
-  | "token-verbs"
-  | "boot-verbs"
   | "waits"
   | "messages"
   | "approvals"
@@ -68,7 +66,7 @@ export interface Declaration {
   /** Synopsis after the command's name: `NAME… [--grace 5s]`. */
   usage: string;
   description?: string;
-  flags: Readonly<Record<string, Flag>>;
+  flags?: Readonly<Record<string, Flag>>;
   examples: readonly (readonly [command: string, what: string])[];
   /** Completion candidates for arguments. */
   arguments?: Completion;

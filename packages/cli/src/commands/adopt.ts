@@ -40,7 +40,7 @@ export const command: Command = {
     if (args.length > 0)
       throw new HoldfastError("usage", `unexpected argument ${JSON.stringify(args[0])}`, { hint: "see: holdfast adopt --help" });
     if (flags.has("list")) {
-      const other = Object.keys(command.flags).find((flag) => flag !== "list" && (flags.has(flag) || flags.text(flag) !== undefined));
+      const other = Object.keys(command.flags ?? {}).find((flag) => flag !== "list" && (flags.has(flag) || flags.text(flag) !== undefined));
       if (other !== undefined)
         throw new HoldfastError("usage", `--list takes no --${other}`, { hint: "list agents: holdfast adopt --list" });
       return list(context);

@@ -15,7 +15,6 @@ export const command: Command = {
   usage: "",
   description:
     "Lists the agents that Holdfast supports, and where your PATH has them. To add your own agent, put a table [agents.NAME] with a command into config.toml.",
-  flags: {},
   examples: [
     ["holdfast agents", "show name, version and path of each agent"],
     ["holdfast agents --json", "for a script"],

@@ -3,6 +3,7 @@ import type { Command, Context } from "../command.ts";
 import { writeOut } from "../console/write-out.ts";
 import { color } from "../text/color.ts";
 import { parseDuration } from "../text/duration.ts";
+import { localTime } from "../text/local-time.ts";
 import { plain } from "../text/plain.ts";
 
 export const command: Command = {
@@ -67,5 +68,5 @@ async function* pages(context: Context, query: Query): AsyncGenerator<AuditEntry
 }
 
 function line({ at, actor, what }: AuditEntry): string {
-  return `${color("dim", new Date(at).toLocaleString("sv-SE"))}  ${plain(actor)}  ${plain(what)}\n`;
+  return `${color("dim", localTime(at))}  ${plain(actor)}  ${plain(what)}\n`;
 }

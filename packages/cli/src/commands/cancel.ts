@@ -11,7 +11,6 @@ export const command: Command = {
   usage: "NAME",
   description:
     "The session keeps running and takes the next prompt. To end it: holdfast stop. The command returns when the turn has ended. An agent that ignores the request is interrupted again, harder if it supports that. If its turn still does not end, the exit code is 47.",
-  flags: {},
   arguments: "sessions",
   examples: [["holdfast cancel api", "cancel the current turn"]],
   async run(context) {

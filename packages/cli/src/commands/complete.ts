@@ -64,9 +64,9 @@ async function candidatesHere(words: readonly string[], { values, describes }: H
   const load = findCommand(name);
   if (!load || args.slice(0, -1).includes("--")) return [];
   const outer = (await load()).command;
-  if (outer.verbs && args.length === 1) return summaries(outer.verbs, args[0] ?? "", describes);
-  const verb = outer.verbs?.[args[0] ?? ""];
-  if (outer.verbs && !verb) return [];
+  const verbs = args.length === 1 ? await summaries(outer.verbs ?? {}, args[0] ?? "", describes) : [];
+  const verb = args.length > 1 ? outer.verbs?.[args[0] ?? ""] : undefined;
+  if (!verb && !outer.run) return verbs;
   const command = verb ? (await verb()).command : outer;
   if (verb) args.shift();
   const flags = { ...COMMON_FLAGS, ...(command.pages ? PAGER_FLAG : {}), ...command.flags };
@@ -78,7 +78,7 @@ async function candidatesHere(words: readonly string[], { values, describes }: H
       : current.startsWith("-")
         ? flagCandidates(flags)
         : await values(command.arguments ?? "nothing", args.slice(0, -1));
-  return matching(all, current);
+  return [...matching(all, current), ...verbs];
 }
 
 const BEFORE_A_COMMAND: readonly Candidate[] = [

@@ -49,7 +49,6 @@ export const command: Command = {
   section: "Administration",
   runsHere: true,
   usage: "bash|zsh|fish",
-  flags: {},
   arguments: "shells",
   examples: [
     ['eval "$(holdfast completion bash)"', "in ~/.bashrc"],

@@ -7,8 +7,6 @@ export const command: Noun = {
   usage: "[VERB] …",
   description:
     "Your configuration is ~/.config/holdfast/config.toml. A project's own is .holdfast/config.toml at the top of its repository.\ndocs/reference/configuration.md describes every key. These commands need no daemon. Inside a session, your own file cannot be changed.",
-  flags: {},
-  arguments: "nothing",
   examples: [
     ["holdfast config", "every setting, and where it comes from"],
     ["holdfast config set prune.age 7d", "change one setting"],

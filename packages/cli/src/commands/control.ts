@@ -7,7 +7,6 @@ export const command: Noun = {
   usage: "request|give|take NAME",
   description:
     "One attached terminal drives: its input reaches the program, and the session has its size. The others watch.\n\n  request  asks the driver, on the driver's screen\n  give     hands control to the last requester, or to --to\n  take     takes control without asking; for your own sessions, and for owners\n\nholdfast show NAME lists the attached terminals.",
-  flags: {},
   examples: [
     ["holdfast control request demo", "request control"],
     ["holdfast control give demo", "give control to whoever asked"],

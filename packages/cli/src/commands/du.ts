@@ -12,7 +12,6 @@ export const command: Command = {
   usage: "",
   description:
     "Lists each session with its recordings, the largest first, then everything else that Holdfast stores. To remove old sessions: holdfast prune.",
-  flags: {},
   examples: [
     ["holdfast du", "list the largest first"],
     ["holdfast du --json", "print bytes, for a script"],

@@ -19,7 +19,6 @@ export const command: Command = {
   usage: "NAME",
   description:
     "Shows the process, turn, open request and background work of a session, each with its evidence and the age of that evidence. Without evidence the status is unknown.",
-  flags: {},
   arguments: "sessions",
   examples: [
     ["holdfast explain api", "show why it is waiting"],

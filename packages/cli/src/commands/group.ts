@@ -7,8 +7,6 @@ export const command: Noun = {
   usage: "VERB …",
   description:
     "A group has a goal, members, one coordinator, shared values and a log of messages. Groups nest by path: members of team/research read the values of team, but not the other way round. Agents in a group use the same commands, or tools, within their own groups. holdfast spawn AGENT --group GROUP starts an agent that learns its peers.",
-  flags: {},
-  arguments: "nothing",
   examples: [
     ["holdfast group join team api web", "put two sessions into a group"],
     ["holdfast group peers api", "list the peers of a session"],

@@ -11,7 +11,6 @@ export const command: Command = {
   usage: "NAME KEY…",
   description:
     "A key is one character, or Enter Tab Escape Space BSpace Up Down Left Right Home End PageUp PageDown IC DC F1…F12, with C-, M- or S- before it if needed.",
-  flags: {},
   arguments: "sessions",
   examples: [
     ["holdfast keys build C-c", "interrupt the program"],

@@ -11,7 +11,6 @@ export const command: Command = {
   usage: "NAME",
   description:
     "Prints the final answer that the agent reported at the end of its turn. Nothing is read from the screen. If the agent reports no answer, the exit code is 26.",
-  flags: {},
   arguments: "sessions",
   examples: [
     ["holdfast last api", "print the whole answer"],

@@ -7,8 +7,6 @@ export const command: Noun = {
   usage: "[VERB …]",
   description:
     "Agents started by Holdfast have these tools already, each with its own token. They start and stop children, message peers, share values and ask people. Without a verb, holdfast mcp serves the tools on standard input and output, for an agent started elsewhere. install prints the entry for that agent's configuration.",
-  flags: {},
-  arguments: "nothing",
   examples: [
     ["holdfast mcp", "serve an agent on standard input and output"],
     ["holdfast mcp install claude", "print the entry for claude's configuration"],

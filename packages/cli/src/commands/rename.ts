@@ -8,7 +8,6 @@ export const command: Command = {
   section: "Stop and resume",
   onlyPrints: true,
   usage: "NAME NEW-NAME",
-  flags: {},
   arguments: "sessions",
   examples: [["holdfast rename brisk-otter login-fix", "the id stays the same"]],
   async run(context) {

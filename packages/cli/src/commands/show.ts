@@ -14,6 +14,7 @@ import { newsOf, tellViewed } from "../session/viewed.ts";
 import { formatBytes } from "../text/bytes.ts";
 import { color } from "../text/color.ts";
 import { formatDuration } from "../text/duration.ts";
+import { localTime } from "../text/local-time.ts";
 import { plain } from "../text/plain.ts";
 import { budgetText, exceededText } from "../usage/budget-text.ts";
 import { contextText, costText, tokensText } from "../usage/spent.ts";
@@ -25,7 +26,6 @@ export const command: Command = {
   section: "Watch sessions",
   onlyPrints: true,
   usage: "NAME",
-  flags: {},
   arguments: "sessions",
   examples: [
     ["holdfast show demo", "by name"],
@@ -222,7 +222,7 @@ function gapsOf(gaps: readonly RecordingGap[]): string | null {
 }
 
 function local(time: string | null): string | null {
-  return time === null ? null : new Date(time).toLocaleString("sv-SE");
+  return time === null ? null : localTime(time);
 }
 
 function memoryLimit(bytes: number, by: Session["memoryLimitBy"]): string {

@@ -12,7 +12,6 @@ export const command: Command = {
   section: "Administration",
   onlyPrints: true,
   usage: "",
-  flags: {},
   examples: [
     ["holdfast status", "starts the daemon if needed"],
     ["holdfast status --json", "for a script"],

@@ -8,8 +8,6 @@ export const command: Noun = {
   usage: "VERB …",
   description:
     "A task file is a markdown checklist. An agent works on each item in its own conversation, and Holdfast checks the item off when it is done.",
-  flags: {},
-  arguments: "nothing",
   examples: [["holdfast task run TASKS.md", "run every open item, one after the other"]],
   verbs: { run: () => import("./task/run.ts") },
 };

@@ -7,8 +7,6 @@ export const command: Noun = {
   usage: "VERB …",
   description:
     "A project's .holdfast/config.toml can name a setup command and files to copy. Holdfast does neither until you trust it. Trust covers one repository with all its worktrees, and exactly that command and these files; after a change Holdfast asks again. Scripts that the command starts are not checked.",
-  flags: {},
-  arguments: "nothing",
   examples: [
     ["holdfast trust", "list what is trusted"],
     ["holdfast trust add", "review and trust the project of this directory"],

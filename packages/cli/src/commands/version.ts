@@ -7,7 +7,6 @@ export const command: Command = {
   section: "Administration",
   onlyPrints: true,
   usage: "",
-  flags: {},
   examples: [["holdfast version --json", "include the Node version"]],
   async run(context) {
     process.stdout.write(context.json ? `${JSON.stringify({ version: VERSION, node: process.versions.node })}\n` : `${VERSION}\n`);

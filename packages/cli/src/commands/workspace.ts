@@ -8,8 +8,6 @@ export const command: Noun = {
   usage: "VERB …",
   description:
     "A workspace is a git worktree on its own branch, outside the repository's directory. Agents in different workspaces do not see each other's uncommitted files. Refer to a workspace by name, id, the beginning of its id, or a session in it; the default is the workspace of the current directory.",
-  flags: {},
-  arguments: "nothing",
   examples: [
     ["holdfast workspace", "list the workspaces"],
     ["holdfast workspace create try", "create a worktree for yourself; for an agent: holdfast spawn AGENT --worktree"],

@@ -6,7 +6,7 @@ const follows = async (argv: string[]) => (await declared(argv)).follows;
 
 test("every command that follows output reconnects after a broken connection (SYM-17 resume)", async () => {
   for (const [name, load] of Object.entries(COMMANDS)) {
-    const { flags, arguments: words } = (await load()).command;
+    const { flags = {}, arguments: words } = (await load()).command;
     const line = words ? [name, "x"] : [name];
     for (const flag of ["follow", "watch"].filter((each) => Object.hasOwn(flags, each))) {
       expect(await follows([...line, `--${flag}`]), `${name} --${flag}`).toBe(true);

@@ -3,6 +3,7 @@ import type { Group, GroupMember } from "@holdfast/contract/group";
 import type { HoldfastClient } from "@holdfast/sdk/client";
 import { color } from "../text/color.ts";
 import { columns } from "../text/columns.ts";
+import { localTime } from "../text/local-time.ts";
 import { plain } from "../text/plain.ts";
 
 export function groupTable(groups: readonly Group[]): string {
@@ -23,14 +24,10 @@ export function memberTable(members: readonly GroupMember[]): string {
     plain(name),
     status,
     plain(agent),
-    local(joinedAt),
+    localTime(joinedAt),
     coordinator ? "coordinator" : "",
   ];
   return columns(["MEMBER", "STATUS", "AGENT", "JOINED", ""], members.map(row));
-}
-
-export function local(time: string): string {
-  return new Date(time).toLocaleString("sv-SE");
 }
 
 export function rows(facts: readonly (readonly [string, string | null])[]): string {

@@ -143,12 +143,13 @@ test("every command declares what help and completion need, under its own name",
   const inner = outer.flatMap(([name, { verbs = {} }]) => Object.entries(verbs).map(([verb, load]) => [`${name} ${verb}`, load] as const));
   const all = [...outer, ...(await Promise.all(inner.map(async ([name, load]) => [name, (await load()).command] as const)))];
   for (const [name, each] of all) {
+    const flags = Object.values(each.flags ?? {});
     expect(each.name).toBe(name);
     expect(each.summary, name).toMatch(/^[a-z]/);
     expect(each.examples.length, name).toBeGreaterThan(0);
     for (const [example] of each.examples) expect(example, name).toContain(`holdfast ${name}`);
-    const shorts = Object.values(each.flags).flatMap(({ short }) => short ?? []);
+    const shorts = flags.flatMap(({ short }) => short ?? []);
     expect(new Set([...shorts, "h"]).size, name).toBe(shorts.length + 1);
-    for (const flag of Object.values(each.flags)) if (flag.value) expect(flag.complete, `${name} ${flag.value}`).toBeDefined();
+    for (const flag of flags) if (flag.value) expect(flag.complete, `${name} ${flag.value}`).toBeDefined();
   }
 });

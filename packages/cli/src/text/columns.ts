@@ -3,12 +3,17 @@ import { color } from "./color.ts";
 import { widthOf } from "./fit.ts";
 
 export function columns(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const all = [head, ...rows];
-  const widths = head.map((_, column) => Math.max(...all.map((row) => widthOf(row[column] ?? ""))));
-  const line = (row: readonly string[]) =>
+  const [first = "", ...more] = aligned([head, ...rows]);
+  return [color("dim", first), ...more].join("\n");
+}
+
+/** The lines of a table. */
+export function aligned(rows: readonly (readonly string[])[]): string[] {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => widthOf(row[column] ?? "")))) ?? [];
+  return rows.map((row) =>
     row
       .map((cell, column) => cell + " ".repeat((widths[column] ?? 0) - widthOf(cell)))
       .join("  ")
-      .trimEnd();
-  return [color("dim", line(head)), ...rows.map(line)].join("\n");
+      .trimEnd(),
+  );
 }

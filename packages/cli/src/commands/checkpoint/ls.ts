@@ -11,7 +11,6 @@ export const command: Command = {
   description:
     "FILES is the number of files that differ from the checkpoint before; after a rewind, from the checkpoint that was restored.",
   arguments: "workspaces",
-  flags: {},
   examples: [
     ["holdfast checkpoint ls fix-login", "list the checkpoints of a workspace, or of a session's workspace"],
     ["holdfast checkpoint ls --json | jq '.[-1].number'", "print the newest, for the workspace of this directory"],

@@ -8,7 +8,6 @@ export const command: Command = {
   usage: "",
   description: "Prints each problem with its file, line, key and fix. Exits with 1 if there is a problem.",
   onlyReads: true,
-  flags: {},
   examples: [
     ["holdfast config check", "before the daemon starts again"],
     ["holdfast config check --json", "for a script"],

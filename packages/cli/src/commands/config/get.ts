@@ -12,7 +12,6 @@ export const command: Command = {
     "Prints the value that applies: your own, the project's, or the default. Exits with 1 when the key is not set and has no default.",
   arguments: "nothing",
   onlyReads: true,
-  flags: {},
   examples: [
     ["holdfast config get prune.age", "30d"],
     ["holdfast config get prune", "every setting of the table"],

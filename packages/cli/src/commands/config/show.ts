@@ -10,7 +10,6 @@ export const command: Command = {
   summary: "show every setting and where it comes from",
   usage: "",
   onlyReads: true,
-  flags: {},
   examples: [
     ["holdfast config show", "key, value and file"],
     ["holdfast config show --json | jq '.[] | select(.source != \"default\")'", "only what is set in a file"],

@@ -10,7 +10,6 @@ export const command: Command = {
   usage: "[FILE] [NAME]",
   description: "FILE is background, plan (default), log or results. The editor is $VISUAL, else $EDITOR, else vi.",
   arguments: "context-files",
-  flags: {},
   examples: [
     ["holdfast context edit", "edit the plan of this directory"],
     ["holdfast context edit background fix-login", "edit the background of a session or workspace"],

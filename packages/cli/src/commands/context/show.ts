@@ -11,7 +11,6 @@ export const command: Command = {
   usage: "[NAME]",
   arguments: "sessions",
   onlyReads: true,
-  flags: {},
   examples: [
     ["holdfast context show", "of this directory"],
     ["holdfast context show fix-login --json", "of a session or workspace, for a script"],

@@ -5,7 +5,6 @@ export const command: Command = {
   name: "control request",
   summary: "request control of a session from its driver",
   usage: "NAME",
-  flags: {},
   arguments: "sessions",
   examples: [["holdfast control request demo", "if nobody drives, you do at once"]],
   run: (context) => act(context, "request"),

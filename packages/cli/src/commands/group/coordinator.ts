@@ -9,7 +9,6 @@ export const command: Command = {
   description:
     "The first member is the coordinator until somebody changes it. When the coordinator ends, leaves or is removed, the running member with the longest membership takes over.",
   arguments: "group-members",
-  flags: {},
   examples: [
     ["holdfast group coordinator team", "show the coordinator"],
     ["holdfast group coordinator team web", "make web the coordinator"],

@@ -13,7 +13,6 @@ export const command: Command = {
   onlyReads: true,
   printsJson: true,
   arguments: "group-keys",
-  flags: {},
   examples: [
     ["holdfast group get team api", "print a value"],
     ["holdfast group get team api --json | jq .revision", "print its revision"],

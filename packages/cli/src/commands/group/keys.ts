@@ -13,7 +13,6 @@ export const command: Command = {
   usage: "GROUP",
   onlyReads: true,
   arguments: "groups",
-  flags: {},
   examples: [
     ["holdfast group keys team", "show each value with its author and age"],
     ["holdfast group keys team --json | jq -r '.values[].key'", "print only the keys"],

@@ -13,7 +13,6 @@ export const command: Command = {
   description:
     "If the coordinator leaves, the running member with the longest membership takes over. Inside a run, without SESSION, the run's own session leaves.",
   arguments: "group-members",
-  flags: {},
   examples: [["holdfast group leave team api", "remove a member"]],
   async run(context) {
     const [path, ...names] = context.args;

@@ -10,7 +10,6 @@ export const command: Command = {
   usage: "GROUP N|default",
   description: "From 1 to 1,000. default is [groups] limit in config.toml, or 32. Current members stay.",
   arguments: "groups",
-  flags: {},
   examples: [
     ["holdfast group limit team 64", "allow 64 members"],
     ["holdfast group limit team default", "use the configured limit"],

@@ -6,7 +6,6 @@ export const command: Command = {
   summary: "list groups with member count and coordinator",
   usage: "",
   onlyReads: true,
-  flags: {},
   examples: [
     ["holdfast group ls", "list all groups"],
     ["holdfast group ls --json | jq -r '.[].path'", "print only the names"],

@@ -14,7 +14,6 @@ export const command: Command = {
     "Includes the groups above and below: members of team/research and of team are peers. Inside a run, without SESSION, the run's own session is used.",
   onlyReads: true,
   arguments: "sessions",
-  flags: {},
   examples: [
     ["holdfast group peers api", "list the peers of a session"],
     ["holdfast group peers api --json | jq -r '.[].name'", "print only their names"],

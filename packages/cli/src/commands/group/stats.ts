@@ -14,7 +14,6 @@ export const command: Command = {
     "Counts each session of the group and its inner groups once. Cost and tokens include all runs of a member, also those before it joined; see holdfast usage --by group.",
   onlyReads: true,
   arguments: "groups",
-  flags: {},
   examples: [
     ["holdfast group stats team", "show the progress of a group"],
     ["holdfast group stats team --json | jq .spent.cost", "print the cost"],

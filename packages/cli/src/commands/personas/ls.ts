@@ -10,7 +10,6 @@ export const command: Command = {
   summary: "list the personas, and files with errors",
   usage: "",
   onlyReads: true,
-  flags: {},
   examples: [
     ["holdfast personas ls", "show name, agent, model, source and description"],
     ["holdfast personas ls --json | jq -r '.personas[].name'", "for a script"],

@@ -11,7 +11,6 @@ export const command: Command = {
   usage: "NAME",
   arguments: "personas",
   onlyReads: true,
-  flags: {},
   examples: [
     ["holdfast personas show code-reviewer", "show the persona used in this directory"],
     ["holdfast personas show code-reviewer --json | jq -r .instructions", "print only the instructions"],

@@ -4,6 +4,7 @@ import { inOneLine, visible } from "@holdfast/contract/visible";
 import type { Command } from "../../command.ts";
 import { writeOut } from "../../console/write-out.ts";
 import { color } from "../../text/color.ts";
+import { localTime } from "../../text/local-time.ts";
 import { plain } from "../../text/plain.ts";
 
 export const command: Command = {
@@ -11,7 +12,6 @@ export const command: Command = {
   summary: "list what is trusted",
   usage: "",
   onlyReads: true,
-  flags: {},
   arguments: "nothing",
   examples: [
     ["holdfast trust ls", "list each directory and its permissions"],
@@ -28,7 +28,7 @@ export const command: Command = {
 
 export function trustLines({ directory, hash, setup, copy, agent, at, by }: Trust): string[] {
   return [
-    `${color("bold", visible(directory))}  ${hash.slice(0, 12)}  ${color("dim", `${new Date(at).toLocaleString("sv-SE")} by ${plain(by)}`)}`,
+    `${color("bold", visible(directory))}  ${hash.slice(0, 12)}  ${color("dim", `${localTime(at)} by ${plain(by)}`)}`,
     ...(setup === null ? [] : [`  run   ${inOneLine(setup)}`]),
     ...(agent ? [`  ${plain(agent.name)} trusts the folder of each worktree made for ${plain(agent.owner)}`] : []),
     ...(copy.length === 0 ? [] : [`  copy  ${copy.map(visible).join(", ")}`]),

@@ -8,7 +8,6 @@ export const command: Command = {
   summary: "revoke the trust in a project",
   usage: "DIR|HASH",
   description: "Existing workspaces stay unchanged. Holdfast asks again before the project runs or copies anything.",
-  flags: {},
   arguments: "trusted",
   examples: [
     ["holdfast trust revoke ~/code/app", "revoke everything trusted there"],

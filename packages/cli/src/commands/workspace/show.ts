@@ -8,7 +8,6 @@ export const command: Command = {
   usage: "[NAME]",
   arguments: "workspaces",
   onlyReads: true,
-  flags: {},
   examples: [
     ["holdfast workspace show fix-login", "show branch, changes, sessions, ports, conflicts and setup"],
     ["holdfast workspace show", "show the workspace of this directory"],
