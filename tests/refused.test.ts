@@ -17,6 +17,20 @@ test.each([
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(what) });
 });
 
+test.each([
+  [["spawn", "-i", "demo"], "holdfast chat demo"],
+  [["spawn", "--interactive"], "holdfast chat"],
+  [["spawn", "demo", "-i", "say it's"], `holdfast spawn --chat --attach demo 'say it'\\''s'`],
+  [["spawn", "--session", "review", "demo", "--cwd", "/tmp", "-p", "say hello"], "holdfast chat --session review demo --cwd /tmp"],
+  [["spawn", "-i", "--resume=review"], "holdfast chat --resume=review"],
+  [["send", "--group", "team", "all hands", "--steer"], "holdfast group send team 'all hands' --steer"],
+  [["send", "--coordinator=team", "done", "--wait"], "holdfast group send team --coordinator done --wait"],
+])("a removed flag is refused with the command to type: %j", async (args, instead) => {
+  await using home = new TestHome();
+  expect(await home.cli(args)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(/ has no flag --?\w+\n/) });
+  expect((await home.cli(args)).stderr).toContain(`\n  use: ${instead}\n`);
+});
+
 test("chat refuses a model that the agent does not offer, lists the offered ones, and leaves no session behind", async () => {
   await using home = new TestHome();
   const { code, stdout, stderr } = await home.cli(["chat", "demo", "--model", "NONE", "-p", "say hello"]);

@@ -67,6 +67,10 @@ export interface Declaration {
   usage: string;
   description?: string;
   flags?: Readonly<Record<string, Flag>>;
+  /** Flags that people type although the command lacks them, and the command line that does it. */
+  instead?: Readonly<Record<string, (argv: readonly string[]) => readonly string[]>>;
+  /** For a command without arguments: the hint for somebody who passes one. */
+  withArgument?: (word: string) => string;
   examples: readonly (readonly [command: string, what: string])[];
   /** Completion candidates for arguments. */
   arguments?: Completion;

@@ -40,6 +40,7 @@ export const command: Command = {
     role,
     objective,
   },
+  instead: { name: (argv) => ["chat", ...argv.map((word) => word.replace(/^--name(?==|$)/, "--session"))] },
   examples: [
     ["holdfast chat claude", "start a new conversation in this directory"],
     ["holdfast chat claude --session review --worktree", "start a named conversation in its own git worktree"],

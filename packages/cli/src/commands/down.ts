@@ -21,6 +21,7 @@ export const command: Command = {
     grace: { value: "TIME", summary: "with --all: time before SIGKILL (default 5s)", complete: "nothing" },
     ...YES_FLAG,
   },
+  withArgument: (word) => `stop one session: holdfast stop ${word}`,
   examples: [
     ["holdfast down", "agents keep working"],
     ["holdfast down --all", "stop everything"],

@@ -20,6 +20,7 @@ export const command: Command = {
     group: { value: "GROUP", summary: "events of this group: members, shared values, messages", complete: "groups" },
     type: { value: "TYPE", summary: "events of these types (comma-separated)", multiple: true, complete: "nothing" },
   },
+  withArgument: (word) => `events of one session: holdfast events --session ${word}`,
   examples: [
     ["holdfast events", "print all events"],
     ["holdfast events -f --after 42", "print events from 43 on, and follow"],

@@ -19,6 +19,7 @@ export const command: Command = {
     idle: { summary: "include sessions that have finished their turn and wait for a prompt" },
     "read-only": { summary: "attach read-only", short: "r" },
   },
+  withArgument: (word) => `attach to one session: holdfast attach ${word}`,
   examples: [
     ["holdfast next", "go to the session that needs you"],
     ["holdfast next --json", "print which session that is"],

@@ -12,6 +12,7 @@ export const command: Command = {
   section: "Administration",
   onlyPrints: true,
   usage: "",
+  withArgument: (word) => `show one session: holdfast show ${word}`,
   examples: [
     ["holdfast status", "starts the daemon if needed"],
     ["holdfast status --json", "for a script"],

@@ -32,18 +32,13 @@ export async function goFar(argv: readonly string[]): Promise<Way> {
 
 async function sendThere(machine: Machine, argv: readonly string[], { onlyPrints, startsPrograms }: Declared): Promise<number> {
   const ssh = findSsh(machine);
-  const terminal = hasTerminal() && (!onlyPrints || isTalk(argv));
+  const terminal = hasTerminal() && (!onlyPrints || argv.includes("--attach"));
   // In a loop that reads lines, ssh must not consume the remaining lines. Only commands that read their input get it.
   const args = sshArguments(ssh, machine, { argv, terminal, startsPrograms, input: argv.includes("-") || saysItsInput(argv) });
   const { asExitCode, superviseSsh } = await import("./supervise.ts");
   const end = await superviseSsh(ssh, args);
   if (end.code !== SSH_FAILED) return asExitCode(end);
   throw isNeverConnected(end.said) ? sshFailure(machine, end.said) : connectionBroke(machine);
-}
-
-/** True for `spawn` used as `chat`, or with `--attach`. */
-function isTalk(argv: readonly string[]): boolean {
-  return argv[0] === "spawn" && argv.some((word) => /^(-i|--interactive|--attach|--session(=.*)?|--resume(=.*)?)$/.test(word));
 }
 
 /** Without a prompt, `chat` reads its message from a pipe. */

@@ -38,7 +38,7 @@ export function parseCommandLine(command: Declaration, argv: readonly string[]):
     if (rest.length > 0 && !command.passesOn && !command.takesRest && !values.help) throw notPassedOn(command);
     return { args: positionals, rest, flags: flagsOf(values as Values) };
   } catch (error) {
-    throw error instanceof HoldfastError ? error : refused(error as NodeJS.ErrnoException, { command, flags });
+    throw error instanceof HoldfastError ? error : refused(error as NodeJS.ErrnoException, { command, flags, argv });
   }
 }
 
@@ -90,17 +90,9 @@ function countArguments(argv: readonly string[], flags: Readonly<Record<string, 
   }).length;
 }
 
-/** Suggested command when a session is passed to a command that takes none. */
-const INSTEAD: Readonly<Record<string, (word: string) => string>> = {
-  status: (word) => `show one session: holdfast show ${word}`,
-  events: (word) => `events of one session: holdfast events --session ${word}`,
-  next: (word) => `attach to one session: holdfast attach ${word}`,
-  down: (word) => `stop one session: holdfast stop ${word}`,
-};
-
 function tooMany(command: Declaration, argument: string): HoldfastError {
   return new HoldfastError("usage", `${command.name} takes no arguments, got ${JSON.stringify(argument)}`, {
-    hint: INSTEAD[command.name]?.(shellWord(argument)) ?? `see: holdfast ${command.name} --help`,
+    hint: command.withArgument?.(shellWord(argument)) ?? `see: holdfast ${command.name} --help`,
   });
 }
 
@@ -111,18 +103,23 @@ function notPassedOn(command: Declaration): HoldfastError {
 }
 
 /** Replaces the parser's error, whose advice is about Node's parser. */
-function refused(error: NodeJS.ErrnoException, of: { command: Declaration; flags: Readonly<Record<string, Flag>> }): HoldfastError {
+function refused(
+  error: NodeJS.ErrnoException,
+  of: { command: Declaration; flags: Readonly<Record<string, Flag>>; argv: readonly string[] },
+): HoldfastError {
   const written = (/--[^\s'<=]+/.exec(error.message) ?? /-[^\s',]/.exec(error.message))?.[0] ?? error.message;
-  const name = written.replace(/^--/, "");
+  const name = written.replace(/^--?/, "");
   const isMachine = written === "-H" || written === "--machine";
   const hint = isMachine
     ? `-H goes before the command: holdfast -H MACHINE ${of.command.name}`
     : of.command.takesRest && /^-\d/.test(written)
       ? "put a negative number last, after --"
-      : of.command.name === "chat" && name === "name"
-        ? "name a conversation with --session NAME"
-        : `see: holdfast ${of.command.name} --help`;
+      : `see: holdfast ${of.command.name} --help`;
   if (error.code === "ERR_PARSE_ARGS_UNKNOWN_OPTION") {
+    const { instead = {}, name: command } = of.command;
+    const other = Object.hasOwn(instead, name) ? instead[name]?.(of.argv) : undefined;
+    if (other)
+      throw new HoldfastError("usage", `${command} has no flag ${written}`, { hint: `use: holdfast ${other.map(shellWord).join(" ")}` });
     const known = Object.keys(of.flags).filter((flag) => of.command.pages || !Object.hasOwn(PAGER_FLAG, flag));
     const candidates = known.filter((flag) => isSimilar(flag, name));
     return new HoldfastError("usage", `${of.command.name} has no flag ${written}`, {

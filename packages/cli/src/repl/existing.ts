@@ -9,8 +9,8 @@ import { plain } from "../text/plain.ts";
 import { parseBudget } from "../usage/budget-flag.ts";
 
 /** Settings that a session keeps from its start. */
-const KEPT = ["cwd", "worktree", "base", "workspace", "host", "restart", "memory", "recording-limit", "role", "objective"] as const;
-const KEPT_SWITCHES = ["no-setup", "no-report", "no-context", "trust"] as const;
+const KEPT = ["cwd", "worktree", "base", "workspace", "role", "objective"] as const;
+const KEPT_SWITCHES = ["no-setup", "trust"] as const;
 
 /** Grace period for stopping an agent that restarts with other variables. */
 const GRACE_MS = 5000;

@@ -13,6 +13,7 @@ import type { Session } from "@holdfast/contract/session";
 import type { Entry } from "@holdfast/contract/transcript";
 import { userName } from "@holdfast/platform/user";
 import { actingIn } from "@holdfast/sdk/acting";
+import { isPerson } from "../attach/is-person.ts";
 import type { Context } from "../command.ts";
 import { SessionNames } from "../session/names.ts";
 import { tellLooked } from "../session/viewed.ts";
@@ -45,8 +46,7 @@ const GUARD_MS = 500;
 /** Longest wait on leaving, if the conversation is not open yet. */
 const LATE_MS = 3000;
 
-/** `first`: a message sent at once. */
-export async function talk(context: Context, wanted: Wanted, first?: string, streams: Streams = STANDARD): Promise<number> {
+export async function talk(context: Context, wanted: Wanted, streams: Streams = STANDARD): Promise<number> {
   const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
   const isDumb = process.env.TERM === "dumb";
   if (streams === STANDARD && (!isTerminal || isDumb)) {
@@ -54,16 +54,10 @@ export async function talk(context: Context, wanted: Wanted, first?: string, str
     throw new HoldfastError("not_a_terminal", what, { hint: "for a single turn: holdfast chat NAME -p TEXT" });
   }
   const repl = new Repl(context, { ...wanted, attended: isPerson() }, streams);
-  if (first !== undefined) repl.say(first);
   return repl.run();
 }
 
 const STANDARD: Streams = { input: process.stdin, output: process.stdout };
-
-/** Inside a run the session chats, unless its user acts as the owner. */
-function isPerson(): boolean {
-  return !process.env.HOLDFAST_RUN || actingIn(process.env).as === "owner";
-}
 
 class Repl implements Desk, Followed {
   readonly context: Context;

@@ -64,6 +64,8 @@ export async function startSession(
     prompt?: string | undefined;
     persona?: string | undefined;
     chat?: boolean;
+    /** A person is at the terminal. */
+    attended?: boolean | undefined;
     model?: string | undefined;
     mode?: string | undefined;
     /** False: record the session only; `holdfast start` starts it. */
