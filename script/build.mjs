@@ -164,8 +164,8 @@ function onlyCommand(name) {
     name: `only ${name}`,
     setup(builder) {
       builder.onLoad({ filter: /cli[\\/]src[\\/]registry\.ts$/ }, () => ({ contents, loader: "ts", resolveDir: path.dirname(file) }));
-      // The full CLI handles commands for another machine: see script/entry.cjs.
-      builder.onLoad({ filter: /cli[\\/]src[\\/]far[\\/]far\.ts$/ }, () => ({ contents: "export {};", loader: "ts" }));
+      // The full CLI handles all other commands, and those for another machine: see script/entry.cjs.
+      builder.onLoad({ filter: /cli[\\/]src[\\/](internal|far[\\/]far)\.ts$/ }, () => ({ contents: "export {};", loader: "ts" }));
     },
   };
 }

@@ -19,8 +19,8 @@ const SINGLE = [
   "packages/daemon/src/record/transcript.ts",
   "packages/cli/src/commands/chat.ts",
   "packages/cli/src/commands/cancel.ts",
-  "packages/cli/src/follow-entries.ts",
-  "packages/cli/src/transcript-text.ts",
+  "packages/cli/src/transcript/follow-entries.ts",
+  "packages/cli/src/transcript/text.ts",
 ];
 
 test("every file of the area is measured or excluded with a reason, and CI requires 95 % of its lines (TURN-12 conversations)", () => {

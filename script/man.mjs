@@ -42,10 +42,9 @@ const FILES = [
 /** `hold` is the same program. */
 export const HOLD_PAGE = ".so man1/holdfast.1\n";
 
-/** `sections`: the groups of `holdfast --help`; `commands`: all commands, verbs included. */
+/** `sections`: the titles of `holdfast --help`; `commands`: all commands, verbs included. */
 export function manPage({ sections, commands, errors, version, commonFlags, pagerFlag }) {
-  const visible = commands.filter(({ hidden }) => !hidden);
-  const of = (name) => visible.filter((command) => command.name.split(" ")[0] === name);
+  const of = (title) => commands.filter(({ section }) => section === title);
   return `${[
     `.TH HOLDFAST 1 "" ${quoted(`holdfast ${version}`)} ${quoted("User Commands")}`,
     section("NAME"),
@@ -61,7 +60,7 @@ export function manPage({ sections, commands, errors, version, commonFlags, page
     ),
     ".PP",
     text("Refer to a session by its name, its id, or the beginning of its id. hold is a short name for holdfast."),
-    ...Object.entries(sections).flatMap(([title, names]) => [section(title.toUpperCase()), ...names.flatMap(of).flatMap(commandLines)]),
+    ...sections.flatMap((title) => [section(title.toUpperCase()), ...of(title).flatMap(commandLines)]),
     section("FLAGS OF EVERY COMMAND"),
     ...Object.entries({ ...commonFlags, ...pagerFlag }).flatMap(flagLines),
     section("REMOTE MACHINES"),
@@ -81,11 +80,11 @@ export function manPage({ sections, commands, errors, version, commonFlags, page
     ...item(["0", "Success."]),
     ...exitCodes(errors).flatMap(item),
     section("EXAMPLES"),
-    ...visible.flatMap(({ examples }) => examples.slice(0, 1).flatMap(([command, what]) => item([command, `${capital(what)}.`]))),
+    ...commands.flatMap(({ examples }) => examples.slice(0, 1).flatMap(([command, what]) => item([command, `${capital(what)}.`]))),
   ].join("\n")}\n`;
 }
 
-function commandLines({ name, usage, summary, description, flags }) {
+function commandLines({ name, usage, summary, description, flags = {} }) {
   return [
     `.SS ${quoted(`${name} ${usage}`.trimEnd())}`,
     text(`${capital(summary)}.`),

@@ -89,12 +89,15 @@ function entry(name) {
 async function manual(version) {
   const { manPage } = await import("./man.mjs");
   const { COMMANDS } = await import("../packages/cli/src/registry.ts");
-  const { COMMON_FLAGS, PAGER_FLAG } = await import("../packages/cli/src/command-line.ts");
-  const { SECTIONS } = await import("../packages/cli/src/help.ts");
+  const { COMMON_FLAGS, PAGER_FLAG } = await import("../packages/cli/src/line/parse.ts");
+  const { SECTIONS } = await import("../packages/cli/src/command.ts");
   const { ERRORS } = await import("../packages/contract/src/errors.ts");
   const loaded = await Promise.all(Object.values(COMMANDS).map(async (load) => (await load()).command));
-  const inner = (command) => Promise.all(Object.values(command.verbs ?? {}).map(async (load) => (await load()).command));
-  const commands = (await Promise.all(loaded.map(async (command) => (command.verbs ? inner(command) : [command])))).flat();
+  const inner = ({ verbs = {}, section }) =>
+    Promise.all(Object.values(verbs).map(async (load) => ({ ...(await load()).command, section })));
+  const commands = (
+    await Promise.all(loaded.map(async (command) => [...(command.run ? [command] : []), ...(await inner(command))]))
+  ).flat();
   return manPage({ sections: SECTIONS, commands, commonFlags: COMMON_FLAGS, pagerFlag: PAGER_FLAG, errors: ERRORS, version });
 }
 

@@ -42,7 +42,7 @@ test("unknown commands, flags and arguments are refused with the valid ones", as
       says: 'unknown command "constructor"\n  holdfast --help lists the commands',
     },
     { args: ["list"], code: 2, says: 'unknown command "list"\n  use: holdfast ls' },
-    { args: ["chat", "demo", "--name", "x"], code: 2, says: "chat has no flag --name\n  name a conversation with --session NAME" },
+    { args: ["chat", "demo", "--name", "x"], code: 2, says: "chat has no flag --name\n  use: holdfast chat demo --session x" },
     {
       args: ["send", "fix", "hello", "world"],
       code: 2,

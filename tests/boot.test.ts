@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { bootFile } from "@holdfast/cli/boot-file";
+import { bootFile } from "@holdfast/cli/boot/file";
 import type { DaemonStatus } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { eventually, HOLDFAST, TestHome } from "./home.ts";

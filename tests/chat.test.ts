@@ -430,18 +430,18 @@ describe("one turn for scripts", () => {
   });
 });
 
-test("spawn -i works like chat; chat refuses a terminal session; a conversation with neither a chosen name nor a message leaves nothing behind", async () => {
+test("spawn --chat --attach opens the conversation; chat refuses a terminal session; a conversation with neither a chosen name nor a message leaves nothing behind", async () => {
   await using home = new TestHome();
-  using terminal = await chat(home, "holdfast spawn -i demo --name talk --prompt 'say hello'");
+  using terminal = await chat(home, "holdfast spawn --chat --attach demo --name talk --prompt 'say hello'");
   await terminal.shows(/^› say hello\nhello$/m);
   await atRest(home, "talk");
   terminal.keys("C-d");
   await terminal.shows("talk keeps running");
-  await terminal.command("clear; holdfast spawn --resume talk");
+  await terminal.command("clear; holdfast chat --resume talk");
   await terminal.shows(/^talk · 1 turn .*\n› ?$/m);
   terminal.keys("C-d");
   await terminal.shows("talk keeps running");
-  await terminal.command("clear; holdfast spawn -i --agent demo --session other --prompt 'say me too'");
+  await terminal.command("clear; holdfast spawn --chat --attach --agent demo --name other 'say me too'");
   await terminal.shows(/^› say me too\nme too$/m);
   await atRest(home, "other");
   terminal.keys("C-d");

@@ -49,7 +49,7 @@ test("a remote conversation works on a terminal, with piped input, and with -p i
   using terminal = machines.terminal();
   for (const [line, said] of [
     ["holdfast -H far chat demo --session talk", "hello"],
-    ["holdfast -H far spawn -i demo --name other", "hi there"],
+    ["holdfast -H far spawn --chat --attach demo --name other", "hi there"],
   ] as const) {
     await terminal.command(`clear; ${line}`);
     await terminal.shows(/^\S+ · 0 turns · .*\n› ?$/m);

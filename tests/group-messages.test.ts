@@ -83,9 +83,11 @@ test("a message to a group reaches each other member once, with its own receipts
 test("a message to the coordinator is one message; after its end the next one goes to its successor (GRP-05 together)", async () => {
   await using home = new TestHome();
   await team(home, "team", "first", "second", "third");
-  const said = await home.json<GroupMessage>(["send", "--coordinator", "team", "how far are you?"]);
+  const said = await home.json<GroupMessage>(["group", "send", "team", "--coordinator", "how far are you?"]);
   expect(said.to.map(({ name, state }) => [name, state])).toEqual([["first", "queued"]]);
-  expect(await home.ok(["send", "--coordinator", "team", "well?"])).toMatch(/^sent to first, who coordinates team, as \w+: 1 queued$/m);
+  expect(await home.ok(["group", "send", "team", "--coordinator", "well?"])).toMatch(
+    /^sent to first, who coordinates team, as \w+: 1 queued$/m,
+  );
   {
     using first = await clientAs(home, "first");
     await expect(
@@ -97,7 +99,7 @@ test("a message to the coordinator is one message; after its end the next one go
   }
   await home.ok(["stop", "first"]);
   const next = await eventually(async () => {
-    const sent = await home.json<GroupMessage>(["send", "--coordinator", "team", "and you?"]);
+    const sent = await home.json<GroupMessage>(["group", "send", "team", "--coordinator", "and you?"]);
     return sent.to[0]?.name !== "first" && sent;
   });
   expect(next.to.map(({ name }) => name)).toEqual(["second"]);
@@ -107,7 +109,7 @@ test("a message to the coordinator is one message; after its end the next one go
 test("a message to a coordinator follows the role, once; the log shows messages between peers; send_message waits (mend 22)", async () => {
   await using home = new TestHome();
   await team(home, "team", "first", "second");
-  const said = await home.json<GroupMessage>(["send", "--coordinator", "team", "how far are you?"]);
+  const said = await home.json<GroupMessage>(["group", "send", "team", "--coordinator", "how far are you?"]);
   const copy = said.to[0]?.message ?? "";
   await home.ok(["stop", "first"]);
   const moved = await eventually(async () => {
@@ -149,17 +151,17 @@ test("a message to a coordinator follows the role, once; the log shows messages 
   expect(await home.ok(["group", "log", "team"])).toMatch(/from third, to talk alone, .*1 replied\n {2}say psst\n {2}talk: psst/);
 });
 
-test("send --coordinator --wait prints the coordinator's answer; invalid combinations are refused (GRP-05 together)", async () => {
+test("group send --coordinator --wait prints the coordinator's answer; invalid combinations are refused (GRP-05 together)", async () => {
   await using home = new TestHome();
   await home.ok(["spawn", "--chat", "demo", "--name", "lead", "--group", "team"]);
-  expect(await home.ok(["send", "--coordinator", "team", "how far are you?", "--wait", "--timeout", "2m"])).toMatch(/is done/);
+  expect(await home.ok(["group", "send", "team", "--coordinator", "how far are you?", "--wait", "--timeout", "2m"])).toMatch(/is done/);
   const refusals: [string[], string][] = [
     [
-      ["send", "--group", "team", "all of you?", "--wait"],
+      ["group", "send", "team", "all of you?", "--wait"],
       "each member answers separately\n  omit --wait; then run: holdfast group log team",
     ],
-    [["send", "--coordinator", "team", "--to", "owner", "x"], "cannot be used together"],
-    [["send", "--coordinator", "team", "x", "--expires", "0s"], "--expires takes a duration of at least 1ms"],
+    [["group", "send", "team", "x", "--timeout", "1m"], "--timeout has no effect without --wait"],
+    [["group", "send", "team", "--coordinator", "x", "--expires", "0s"], "--expires takes a duration of at least 1ms"],
     [["send", "lead", "x", "--expires", "0s"], "--expires takes a duration of at least 1ms"],
     [["group", "log", "team", "--limit", "0"], "--limit takes a whole number from 1"],
   ];
@@ -172,9 +174,9 @@ test("a message to a parent group reaches the members of its children once each,
   await team(home, "team", "boss", "both");
   await team(home, "team/research", "reader");
   await join(home, "team/research", "both");
-  const down = await home.json<GroupMessage>(["send", "--group", "team", "all hands"]);
+  const down = await home.json<GroupMessage>(["group", "send", "team", "all hands"]);
   expect(down.to.map(({ name }) => name).sort()).toEqual(["boss", "both", "reader"]);
-  const below = await home.json<GroupMessage>(["send", "--group", "team/research", "only us"]);
+  const below = await home.json<GroupMessage>(["group", "send", "team/research", "only us"]);
   expect(below.to.map(({ name }) => name).sort()).toEqual(["both", "reader"]);
   expect((await readAs(home, "boss")).map(({ text }) => text)).toEqual(["all hands"]);
   expect((await readAs(home, "both")).map(({ text }) => text)).toEqual(["all hands", "only us"]);
@@ -211,8 +213,8 @@ test("a group without other live members says so, and ended members get nothing"
     code: "group_empty",
     message: expect.stringContaining("no other member of team is"),
   });
-  expect((await home.json<GroupMessage>(["send", "--group", "team", "hello"])).to.map(({ name }) => name)).toEqual(["alive"]);
-  expect(await home.cli(["send", "--group", "nowhere", "hello"])).toMatchObject({ code: 3 });
+  expect((await home.json<GroupMessage>(["group", "send", "team", "hello"])).to.map(({ name }) => name)).toEqual(["alive"]);
+  expect(await home.cli(["group", "send", "nowhere", "hello"])).toMatchObject({ code: 3 });
 });
 
 test("a peer's steering message interrupts nobody: the turn continues, and the message arrives in it or after it (GRP-05 together)", async () => {

@@ -4,17 +4,31 @@ import { eventually, TestHome } from "./home.ts";
 
 test.each([
   [["down", "--grace", "1s"], "--grace needs --all"],
-  [["backup", "create", "--yes"], "--yes is only for backup restore"],
+  [["backup", "create", "--yes"], "backup create has no flag --yes"],
   [["adopt", "--list", "--name", "x"], "--list takes no --name"],
   [["adopt", "--list", "--resume-when-ended"], "--list takes no --resume-when-ended"],
   [["export", "x", "--text", "-", "--force"], "--force has no effect on standard output"],
-  [["token", "ls", "--scope", "observer"], "create --scope"],
+  [["token", "ls", "--scope", "observer"], "token ls has no flag --scope"],
   [["up", "--insecure-public"], "--listen ADDRESS"],
   [["chat", "demo", "--base", "main", "-p", "x"], "--base needs --worktree"],
 ])("a flag without effect is refused: %j", async (args, what) => {
   await using home = new TestHome();
   const { code, stderr } = await home.cli(args);
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(what) });
+});
+
+test.each([
+  [["spawn", "-i", "demo"], "holdfast chat demo"],
+  [["spawn", "--interactive"], "holdfast chat"],
+  [["spawn", "demo", "-i", "say it's"], `holdfast spawn --chat --attach demo 'say it'\\''s'`],
+  [["spawn", "--session", "review", "demo", "--cwd", "/tmp", "-p", "say hello"], "holdfast chat --session review demo --cwd /tmp"],
+  [["spawn", "-i", "--resume=review"], "holdfast chat --resume=review"],
+  [["send", "--group", "team", "all hands", "--steer"], "holdfast group send team 'all hands' --steer"],
+  [["send", "--coordinator=team", "done", "--wait"], "holdfast group send team --coordinator done --wait"],
+])("a removed flag is refused with the command to type: %j", async (args, instead) => {
+  await using home = new TestHome();
+  expect(await home.cli(args)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(/ has no flag --?\w+\n/) });
+  expect((await home.cli(args)).stderr).toContain(`\n  use: ${instead}\n`);
 });
 
 test("chat refuses a model that the agent does not offer, lists the offered ones, and leaves no session behind", async () => {

@@ -24,8 +24,6 @@ export type Completion =
   | "restarts"
   | "shells"
   | "scopes"
-  | "token-verbs"
-  | "boot-verbs"
   | "waits"
   | "messages"
   | "approvals"
@@ -46,13 +44,33 @@ export type Completion =
   | "files"
   | "nothing";
 
-export interface Command {
+/** Sections of `holdfast --help`, in this order. */
+export const SECTIONS = [
+  "Start agents and commands",
+  "Watch sessions",
+  "Attach to a session",
+  "Send and answer",
+  "Read output",
+  "Work together",
+  "Workspaces",
+  "Stop and resume",
+  "Administration",
+] as const;
+
+/** What help, completion and `-H` read. */
+export interface Declaration {
   name: string;
   summary: string;
+  /** Absent for verbs and hidden commands. */
+  section?: (typeof SECTIONS)[number];
   /** Synopsis after the command's name: `NAME… [--grace 5s]`. */
   usage: string;
   description?: string;
-  flags: Readonly<Record<string, Flag>>;
+  flags?: Readonly<Record<string, Flag>>;
+  /** Flags that people type although the command lacks them, and the command line that does it. */
+  instead?: Readonly<Record<string, (argv: readonly string[]) => readonly string[]>>;
+  /** For a command without arguments: the hint for somebody who passes one. */
+  withArgument?: (word: string) => string;
   examples: readonly (readonly [command: string, what: string])[];
   /** Completion candidates for arguments. */
   arguments?: Completion;
@@ -68,21 +86,46 @@ export interface Command {
   printsJson?: boolean;
   /** Shows a terminal, live or recorded, unchanged. */
   showsTerminal?: boolean;
+  /** Only prints, so a remote machine gives it no terminal: typed input belongs to the calling shell. */
+  onlyPrints?: boolean;
+  /** Starts programs, so on a remote machine it gets the environment of a login shell. */
+  startsPrograms?: boolean;
+  /** Keeps printing, and survives a broken connection to a remote machine. */
+  follows?: (line: Line) => boolean;
+  /** Is about this program, and runs here even with -H. */
+  runsHere?: boolean;
+  /** Runs often and leaves nothing pending, so the process exits without an orderly shutdown. */
+  endsAtOnce?: boolean;
   /** Sends long output to a pager on a terminal. */
-  pages?: (line: { args: readonly string[]; flags: Flags }) => boolean;
+  pages?: (line: Line) => boolean;
   /** Hidden from the list of commands. */
   hidden?: boolean;
-  /** Verbs that are commands of their own (`workspace merge`). With no verb, or only flags, the first verb runs. */
-  verbs?: Readonly<Record<string, () => Promise<{ command: Command }>>>;
+  /** Verbs that are commands of their own (`workspace merge`). */
+  verbs?: Commands<Command>;
+}
+
+export interface Command extends Declaration {
   run(context: Context): Promise<number | undefined>;
 }
 
-export interface Context {
-  /** Arguments before `--`. */
+/** Only has verbs. Without one, or with only flags, the first verb runs. */
+export interface Noun extends Declaration {
+  verbs: Commands<Command>;
+  run?: never;
+}
+
+/** Each command is loaded only when needed. */
+export type Commands<C = Command | Noun> = Readonly<Record<string, () => Promise<{ command: C }>>>;
+
+/** A parsed command line: arguments before `--`, and flags. */
+export interface Line {
   args: readonly string[];
+  flags: Flags;
+}
+
+export interface Context extends Line {
   /** Arguments after `--`. */
   rest: readonly string[];
-  flags: Flags;
   json: boolean;
   home: Home;
   /** Starts the daemon when a request needs it. */

@@ -6,20 +6,23 @@ import { existsSync } from "node:fs";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { openHome } from "@holdfast/platform/home";
 import type { HoldfastClient } from "@holdfast/sdk/client";
-import { parseCommandLine } from "./command-line.ts";
-import { connect } from "./connect.ts";
-import type { Pager } from "./pager.ts";
+import type { Commands } from "./command.ts";
+import { connect } from "./connection/connect.ts";
+import type { Pager } from "./console/pager.ts";
+import { printSafely } from "./console/safe-output.ts";
+import { parseCommandLine } from "./line/parse.ts";
 import { findCommand } from "./registry.ts";
-import { printSafely } from "./safe-output.ts";
+
+let endsAtOnce = false;
 
 main(process.argv.slice(2)).then(
   (code) => {
     process.exitCode = code;
     // An orderly shutdown costs a tenth of a whole `ls`, and nothing depends on it.
-    if (isQuick(process.argv[2]) && process.stdout.writableLength === 0) process.exit();
+    if (endsAtOnce && process.stdout.writableLength === 0) process.exit();
   },
   async (thrown: unknown) => {
-    const { printError } = await import("./print-error.ts");
+    const { printError } = await import("./console/print-error.ts");
     const error = HoldfastError.from(thrown);
     const isMisread = error.code === "usage" && process.env.HOLDFAST_CALLER;
     const told = isMisread ? (await import("./far/caller.ts")).withCaller(error, process.env.HOLDFAST_CALLER) : error;
@@ -47,19 +50,20 @@ async function runHere(argv: string[], far?: HoldfastClient): Promise<number> {
   const isDirect = argv[0] === "--no-pager";
   const [name, ...args] = isDirect ? argv.slice(1) : argv;
   if (name === undefined || name === "--help" || name === "-h" || name === "help") {
-    const { printHelp } = await import("./help.ts");
+    const { printHelp } = await import("./line/help.ts");
     const [about, verb] = args.filter((word) => word !== "--no-pager");
     return paged(!isDirect && !args.includes("--no-pager"), () => printHelp(about, verb));
   }
-  const load = findCommand(name === "--version" || name === "-V" ? "version" : name);
-  if (!load) throw (await import("./unknown-command.ts")).unknownCommand(name);
+  const load = findCommand(name === "--version" || name === "-V" ? "version" : name) ?? (await internal(name));
+  if (!load) throw (await import("./line/unknown-command.ts")).unknownCommand(name);
   const loaded = await load();
   const { command, argv: own } = loaded.command.verbs
-    ? await (await import("./verbs.ts")).chooseVerb(loaded.command, args)
+    ? await (await import("./line/verbs.ts")).chooseVerb(loaded.command, args)
     : { command: loaded.command, argv: args };
+  endsAtOnce = command.endsAtOnce === true && !isDirect;
   const line = parseCommandLine(command, own);
   if (line.flags.has("help")) {
-    const { printCommandHelp } = await import("./help.ts");
+    const { printCommandHelp } = await import("./line/help.ts");
     return paged(!isDirect && !line.flags.has("no-pager"), () => printCommandHelp(command));
   }
   const home = openHome();
@@ -70,11 +74,11 @@ async function runHere(argv: string[], far?: HoldfastClient): Promise<number> {
     for (const stream of [process.stdout, process.stderr]) printSafely(stream, { json: json || command.printsJson === true });
   using client = far ?? connect(home, { onlyReads: command.onlyReads === true, stops: command.stops === true, quiet: json });
   try {
-    return (await command.run({ ...line, json, home, client })) ?? 0;
+    return (await command.run?.({ ...line, json, home, client })) ?? 0;
   } finally {
     await pager?.close();
     if (!json && !far && !command.hidden && existsSync(home.notice)) {
-      (await import("./show-notice.ts")).showNotice(home.notice, { seen: command.name === "status" });
+      (await import("./console/notice.ts")).showNotice(home.notice, { seen: command.name === "status" });
     }
   }
 }
@@ -90,12 +94,11 @@ async function paged(isWanted: boolean, print: () => Promise<number>): Promise<n
 
 /** Loaded only for a terminal: scripts and agents never page. */
 async function openPager(isWanted: boolean): Promise<Pager | undefined> {
-  return isWanted && process.stdout.isTTY ? (await import("./pager.ts")).openPager() : undefined;
+  return isWanted && process.stdout.isTTY ? (await import("./console/pager.ts")).openPager() : undefined;
 }
 
-/** Commands that run often and leave nothing pending. */
-function isQuick(name: string | undefined): boolean {
-  return name === "ls" || name === "statusline";
+async function internal(name: string): Promise<Commands[string] | undefined> {
+  return name.startsWith("__") ? (await import("./internal.ts")).findInternal(name) : undefined;
 }
 
 /** Works before the command line is parsed, or if it is invalid. Arguments after `--` belong to the program. */

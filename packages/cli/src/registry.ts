@@ -1,7 +1,7 @@
-import type { Command } from "./command.ts";
+import type { Commands } from "./command.ts";
 
-/** In the order of help. Each command is loaded only when needed. */
-export const COMMANDS: Readonly<Record<string, () => Promise<{ command: Command }>>> = {
+/** In the order of help. */
+export const COMMANDS: Commands = {
   spawn: () => import("./commands/spawn.ts"),
   chat: () => import("./commands/chat.ts"),
   run: () => import("./commands/run.ts"),
@@ -64,12 +64,9 @@ export const COMMANDS: Readonly<Record<string, () => Promise<{ command: Command 
   boot: () => import("./commands/boot.ts"),
   version: () => import("./commands/version.ts"),
   completion: () => import("./commands/completion.ts"),
-  __next: () => import("./commands/next-key.ts"),
-  __wire: () => import("./commands/wire.ts"),
-  __complete: () => import("./commands/complete.ts"),
 };
 
 /** Looks up own keys only: every object also has a `constructor`. */
-export function findCommand(name: string): (() => Promise<{ command: Command }>) | undefined {
+export function findCommand(name: string): Commands[string] | undefined {
   return Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
 }

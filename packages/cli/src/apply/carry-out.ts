@@ -1,8 +1,8 @@
 /** Carries out one step. Every step is idempotent, so an apply can follow one that was killed, or run beside another. */
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Context } from "../command.ts";
-import { callerEnvironment, printNotes } from "../start-session.ts";
-import { withProgress } from "../workspace-progress.ts";
+import { callerEnvironment, printNotes } from "../session/start.ts";
+import { withProgress } from "../workspace/progress.ts";
 import type { Plan, PlannedSession } from "./plan.ts";
 import { fingerprint } from "./read-plan.ts";
 import type { Step } from "./steps.ts";

@@ -8,7 +8,7 @@ import { checkGroup, checkKey, LONGEST_GOAL, LONGEST_VALUE, lineOf, MOST_KEYS, M
 import { checkName } from "@holdfast/contract/names";
 import { HOSTS, RESTARTS } from "@holdfast/contract/session/status";
 import { sizeBytes } from "@holdfast/platform/units";
-import { parseBudget } from "../budget-flag.ts";
+import { parseBudget } from "../usage/budget-flag.ts";
 import type { Plan, PlannedGroup, PlannedSession } from "./plan.ts";
 import { type Table, Tables } from "./tables.ts";
 

@@ -1,9 +1,9 @@
 /** Steps and notes as lines for people. */
 import type { BudgetRequest } from "@holdfast/contract/usage/budget";
 import { counted } from "@holdfast/platform/units";
-import { color } from "../color.ts";
-import { plain } from "../plain.ts";
-import { shortPath } from "../table.ts";
+import { color } from "../text/color.ts";
+import { shortPath } from "../text/fit.ts";
+import { plain } from "../text/plain.ts";
 import type { Plan } from "./plan.ts";
 import type { Note, Step } from "./steps.ts";
 

@@ -3,11 +3,12 @@ import { join } from "node:path";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Adoptable, AdoptReply } from "@holdfast/contract/session/adoption";
 import type { Command, Context } from "../command.ts";
-import { plain } from "../plain.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "adopt",
   summary: "turn an agent you started yourself into a session",
+  section: "Stop and resume",
   usage: "--tmux [SOCKET:]SESSION[.PANE] | --pid PID | --list  [--name NAME] [--agent AGENT] [--conversation ID] [--resume-when-ended]",
   description:
     "An agent in your own tmux stays where it is. Holdfast watches it, records its output from now on, and types into its pane; your tmux stays unchanged. An agent on another terminal is tracked until it ends; then holdfast resume continues its conversation. The command reports what could not be adopted.\n\nSOCKET is a path, or a name as in tmux -L. The default is the tmux server you are in, else your default server.\n\nholdfast stop ends the agent and its processes, but never your shell, your tmux session or its server. holdfast down --all leaves the agent running. holdfast rm releases it.",
@@ -39,7 +40,7 @@ export const command: Command = {
     if (args.length > 0)
       throw new HoldfastError("usage", `unexpected argument ${JSON.stringify(args[0])}`, { hint: "see: holdfast adopt --help" });
     if (flags.has("list")) {
-      const other = Object.keys(command.flags).find((flag) => flag !== "list" && (flags.has(flag) || flags.text(flag) !== undefined));
+      const other = Object.keys(command.flags ?? {}).find((flag) => flag !== "list" && (flags.has(flag) || flags.text(flag) !== undefined));
       if (other !== undefined)
         throw new HoldfastError("usage", `--list takes no --${other}`, { hint: "list agents: holdfast adopt --list" });
       return list(context);

@@ -1,17 +1,20 @@
 import type { AgentInfo } from "@holdfast/contract/agent/endpoints";
-import { color } from "../color.ts";
 import type { Command, Context } from "../command.ts";
-import { plain } from "../plain.ts";
-import { cut, LEAST_PATH, shortened, shortPath } from "../table.ts";
+import { LEAST_PATH } from "../session/table.ts";
+import { color } from "../text/color.ts";
+import { cut, shortened, shortPath } from "../text/fit.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "agents",
   summary: "list the agents and their versions",
   onlyReads: true,
+  section: "Start agents and commands",
+  onlyPrints: true,
+  startsPrograms: true,
   usage: "",
   description:
     "Lists the agents that Holdfast supports, and where your PATH has them. To add your own agent, put a table [agents.NAME] with a command into config.toml.",
-  flags: {},
   examples: [
     ["holdfast agents", "show name, version and path of each agent"],
     ["holdfast agents --json", "for a script"],

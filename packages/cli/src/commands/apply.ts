@@ -10,11 +10,13 @@ import { type Comparison, isSeen, type Step } from "../apply/steps.ts";
 import { leftLine, noteLines, stepLine, stepWords, unchangedLine } from "../apply/text.ts";
 import { look } from "../apply/world.ts";
 import type { Command, Context } from "../command.ts";
-import { TRUST_FLAG, trusting } from "../trusting.ts";
+import { TRUST_FLAG, trusting } from "../workspace/trusting.ts";
 
 export const command: Command = {
   name: "apply",
   summary: "create the sessions, groups and shared values declared in a file",
+  section: "Start agents and commands",
+  startsPrograms: true,
   usage: "FILE.toml [--dry-run] [--prune [--yes]] [--resume] [--trust]",
   description:
     'A file looks like this:\n\n  [groups.team]\n  limit = 8\n  goal = "ship 1.0"\n  coordinator = "lead"\n  context = { ports = [3000, 3001] }\n\n  [sessions.lead]\n  agent = "claude"\n  chat = true\n  group = "team"\n  prompt = "Plan the work, and give it to the others."\n\napply creates what is missing and changes what differs. It reports differences that cannot be changed. A second apply of the same file changes nothing.\n\nSessions and groups that others created stay untouched. If the file sets something that cannot be applied to them, apply refuses the file. --prune removes sessions and groups that an earlier apply created and the file no longer declares.',

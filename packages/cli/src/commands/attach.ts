@@ -2,12 +2,12 @@ import type { Socket } from "node:net";
 import type { Digest } from "@holdfast/contract/digest/digest";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { AttachPlan } from "@holdfast/contract/terminal/endpoints";
-import { thisTerminal } from "../attaching.ts";
+import { thisTerminal } from "../attach/this-terminal.ts";
 import type { Command, Context } from "../command.ts";
-import { remoteUrl } from "../connect.ts";
-import { plain } from "../plain.ts";
-import { oneName } from "../select.ts";
-import { newsOf, tellLooked } from "../viewed.ts";
+import { remoteUrl } from "../connection/connect.ts";
+import { oneName } from "../session/select.ts";
+import { newsOf, tellLooked } from "../session/viewed.ts";
+import { plain } from "../text/plain.ts";
 
 /** Most lines of news, besides the one that says since when. */
 const MOST_NEWS = 5;
@@ -17,6 +17,7 @@ export const command: Command = {
   showsTerminal: true,
   summary: "attach to a session; Ctrl+\\ detaches and leaves it running",
   stops: true,
+  section: "Attach to a session",
   usage: "NAME [--read-only | --take]",
   description:
     "Your terminal connects to the session directly; Holdfast does not sit between your keys and the program. Several terminals can be attached at once. One of them drives: its input reaches the program, and the session has its size. The others watch. When the driver leaves, the terminal that has been attached longest drives; see holdfast control.\n\nInside a session, attach moves the session's terminal to one of its children. HOLDFAST_AS=owner holdfast attach NAME moves it to any session, as yourself.",
@@ -87,7 +88,7 @@ export async function follow(context: Context, plan: AttachPlan, digest?: Digest
   const { TMUX: _tmux, TMUX_PANE: _pane, ...env } = process.env;
   const [file = "", ...args] = plan.session.host === "foreign" ? whereItIs(plan.command) : plan.command;
   process.stdout.write(greeting(plan));
-  const { usableTerm } = await import("../terminal-type.ts");
+  const { usableTerm } = await import("../console/terminal-type.ts");
   process.execve?.(file, [file, ...args], { ...env, TERM: usableTerm(process.env) });
   throw new HoldfastError("internal", "cannot become the session's client on this platform");
 }
@@ -104,7 +105,7 @@ async function tellNews(context: Context, id: string, digest: Digest | undefined
   // A digest that could not be read now is shown next time.
   if (!digest) return;
   if (digest.news) {
-    const { again, drawn, newsLines, sinceText } = await import("../digest-text.ts");
+    const { again, drawn, newsLines, sinceText } = await import("../session/digest-text.ts");
     const all = newsLines(digest);
     const rest = { text: `… ${all.length - MOST_NEWS + 1} more lines: ${again(digest)}` };
     const lines = all.length > MOST_NEWS ? [...all.slice(0, MOST_NEWS - 1), rest] : all;
@@ -128,7 +129,7 @@ export async function attachThrough(
   asked: { ref: string; readOnly: boolean; take: boolean },
 ): Promise<number> {
   const digest = await newsOf(context, asked.ref);
-  const { openTerminal } = await import("../remote-terminal.ts");
+  const { openTerminal } = await import("../attach/remote-terminal.ts");
   const { socket, plan } = await openTerminal(url, asked);
   await tellNews(context, plan.session.id, digest);
   return attachNative(context, plan, socket);
@@ -136,7 +137,7 @@ export async function attachThrough(
 
 async function attachNative(context: Context, plan: AttachPlan, socket: string | Socket): Promise<number> {
   process.stdout.write(greeting(plan));
-  const { attachToHolder } = await import("../holder-attach.ts");
+  const { attachToHolder } = await import("../attach/holder-attach.ts");
   const readOnly = plan.role === "observer";
   const end = await attachToHolder({ ...plan, socket, readOnly, title: plan.session.name });
   // A person who detaches by a key has seen the news. After a lost terminal that is uncertain.

@@ -1,14 +1,17 @@
 import type { AuditEntry } from "@holdfast/contract/access/access";
-import { color } from "../color.ts";
 import type { Command, Context } from "../command.ts";
-import { parseDuration } from "../duration.ts";
-import { plain } from "../plain.ts";
-import { writeOut } from "../write-out.ts";
+import { writeOut } from "../console/write-out.ts";
+import { color } from "../text/color.ts";
+import { parseDuration } from "../text/duration.ts";
+import { localTime } from "../text/local-time.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "audit",
   summary: "show who did what, and what was refused",
   onlyReads: true,
+  section: "Administration",
+  onlyPrints: true,
   usage: "[--since 2h] [--actor WHO]…",
   description:
     "Oldest first. WHO is user:NAME, token:NAME or session:ID. Actions of Holdfast itself are in holdfast events. Typed text is counted, never recorded here.",
@@ -65,5 +68,5 @@ async function* pages(context: Context, query: Query): AsyncGenerator<AuditEntry
 }
 
 function line({ at, actor, what }: AuditEntry): string {
-  return `${color("dim", new Date(at).toLocaleString("sv-SE"))}  ${plain(actor)}  ${plain(what)}\n`;
+  return `${color("dim", localTime(at))}  ${plain(actor)}  ${plain(what)}\n`;
 }

@@ -1,15 +1,16 @@
 import type { CancelOutcome, CancelStep } from "@holdfast/contract/conversation/enums";
 import type { Command } from "../command.ts";
-import { plain } from "../plain.ts";
-import { oneName } from "../select.ts";
+import { oneName } from "../session/select.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "cancel",
   summary: "interrupt an agent's turn; its output so far stays",
+  section: "Send and answer",
+  onlyPrints: true,
   usage: "NAME",
   description:
     "The session keeps running and takes the next prompt. To end it: holdfast stop. The command returns when the turn has ended. An agent that ignores the request is interrupted again, harder if it supports that. If its turn still does not end, the exit code is 47.",
-  flags: {},
   arguments: "sessions",
   examples: [["holdfast cancel api", "cancel the current turn"]],
   async run(context) {

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ScriptedDaemon } from "../../test/scripted-daemon.ts";
-import { parseCommandLine } from "../command-line.ts";
+import { parseCommandLine } from "../line/parse.ts";
 import { answerOnce } from "../repl/once.ts";
 import { talk } from "../repl/repl.ts";
 import { command } from "./chat.ts";
 
 vi.mock("../repl/once.ts", () => ({ answerOnce: vi.fn(async () => 0) }));
 vi.mock("../repl/repl.ts", () => ({ talk: vi.fn(async () => 0) }));
-vi.mock("../read-input.ts", () => ({ readInput: async () => piped }));
+vi.mock("../console/read-input.ts", () => ({ readInput: async () => piped }));
 
 let piped = "";
 

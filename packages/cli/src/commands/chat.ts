@@ -1,13 +1,15 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command, Context } from "../command.ts";
 import type { Wanted } from "../repl/open.ts";
-import { START_FLAGS } from "../start-session.ts";
+import { START_FLAGS } from "../session/start.ts";
 
 const { cwd, worktree, base, "no-setup": noSetup, trust, workspace, env, budget, group, role, objective } = START_FLAGS;
 
 export const command: Command = {
   name: "chat",
   summary: "talk to an agent in a new or existing conversation",
+  section: "Start agents and commands",
+  startsPrograms: true,
   usage: "[NAME|AGENT] [--agent A] [--persona P] [--session NAME] [--resume NAME] [--model M] [-p TEXT|-]",
   description:
     "NAME continues that conversation and restarts its agent if it has ended. AGENT, or no argument, starts a new conversation. Ctrl+D leaves the conversation; the agent keeps running, and chat NAME returns to it. Several people can take part in one conversation and see each other.\n\n-p sends one prompt, prints the answer and exits: with 0 if there is an answer, otherwise with an exit code that says why. Piped input is sent the same way. Inside a conversation, /help lists the commands.\n\nFor an existing conversation, --budget changes its limits and --group adds it to a group. --env restarts its agent with other variables, for example a rotated key. Flags that apply only to a new session are refused.",
@@ -38,6 +40,7 @@ export const command: Command = {
     role,
     objective,
   },
+  instead: { name: (argv) => ["chat", ...argv.map((word) => word.replace(/^--name(?==|$)/, "--session"))] },
   examples: [
     ["holdfast chat claude", "start a new conversation in this directory"],
     ["holdfast chat claude --session review --worktree", "start a named conversation in its own git worktree"],
@@ -100,7 +103,7 @@ function wantedOf({ args, rest, flags }: Context): Wanted {
 async function promptOf({ flags }: Context): Promise<string | undefined> {
   const given = flags.text("prompt");
   const isPiped = given === "-" || (given === undefined && !process.stdin.isTTY);
-  const text = isPiped ? (await (await import("../read-input.ts")).readInput()).trimEnd() : given;
+  const text = isPiped ? (await (await import("../console/read-input.ts")).readInput()).trimEnd() : given;
   if (text === undefined || text.trim() !== "") return text;
   throw new HoldfastError("usage", "the prompt is empty", { hint: "pass -p TEXT, pipe a text in, or run chat on a terminal" });
 }

@@ -1,16 +1,18 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Tournament } from "@holdfast/contract/tournament/tournament";
-import { color } from "../color.ts";
-import { columns } from "../columns.ts";
 import type { Command, Context } from "../command.ts";
-import { formatDuration } from "../duration.ts";
-import { plain } from "../plain.ts";
-import { callerEnvironment } from "../start-session.ts";
+import { callerEnvironment } from "../session/start.ts";
+import { color } from "../text/color.ts";
+import { columns } from "../text/columns.ts";
+import { formatDuration } from "../text/duration.ts";
+import { plain } from "../text/plain.ts";
 import { tournamentText } from "../tournament/text.ts";
 
 export const command: Command = {
   name: "compare",
   summary: "compare the agents of a tournament: status, changes, checks",
+  section: "Workspaces",
+  onlyPrints: true,
   usage: "[NAME] [--check COMMAND] | --all",
   description:
     "A tournament is several agents on one prompt: holdfast spawn --best-of. NAME is the tournament or one of its sessions; the default is the only open tournament. The column CHANGED counts commits, uncommitted changes and new files since the common commit.\n\n--check runs a command in each workspace, two at a time. The table shows the last result, and the output is saved to a file. The command gets the workspace's variables, for example HOLDFAST_PORT_BASE.",

@@ -2,15 +2,16 @@
  * Serves the completion scripts: takes the words so far, the last one unfinished, and prints the candidates, one per line. It runs at each press of
  * Tab, so it loads only the commands that it describes.
  */
-import type { Command, Completion, Context, Flag } from "../command.ts";
-import { COMMON_FLAGS, PAGER_FLAG } from "../command-line.ts";
+import type { Command, Commands, Completion, Context, Flag } from "../command.ts";
 import { bare, type Candidate, describedLines, listedLines } from "../complete/candidate.ts";
 import { ASKED, values } from "../complete/values.ts";
+import { COMMON_FLAGS, PAGER_FLAG } from "../line/parse.ts";
 import { COMMANDS, findCommand } from "../registry.ts";
 
 export const command: Command = {
   name: "__complete",
   summary: "for the shells' completion",
+  runsHere: true,
   usage: "[--described | --columns N] -- WORDS…",
   flags: {
     described: { summary: "print a tab and a description after each candidate" },
@@ -63,9 +64,9 @@ async function candidatesHere(words: readonly string[], { values, describes }: H
   const load = findCommand(name);
   if (!load || args.slice(0, -1).includes("--")) return [];
   const outer = (await load()).command;
-  if (outer.verbs && args.length === 1) return summaries(outer.verbs, args[0] ?? "", describes);
-  const verb = outer.verbs?.[args[0] ?? ""];
-  if (outer.verbs && !verb) return [];
+  const verbs = args.length === 1 ? await summaries(outer.verbs ?? {}, args[0] ?? "", describes) : [];
+  const verb = args.length > 1 ? outer.verbs?.[args[0] ?? ""] : undefined;
+  if (!verb && !outer.run) return verbs;
   const command = verb ? (await verb()).command : outer;
   if (verb) args.shift();
   const flags = { ...COMMON_FLAGS, ...(command.pages ? PAGER_FLAG : {}), ...command.flags };
@@ -77,7 +78,7 @@ async function candidatesHere(words: readonly string[], { values, describes }: H
       : current.startsWith("-")
         ? flagCandidates(flags)
         : await values(command.arguments ?? "nothing", args.slice(0, -1));
-  return matching(all, current);
+  return [...matching(all, current), ...verbs];
 }
 
 const BEFORE_A_COMMAND: readonly Candidate[] = [
@@ -87,11 +88,10 @@ const BEFORE_A_COMMAND: readonly Candidate[] = [
 ];
 
 async function commandsAs(begun: string, describes: boolean): Promise<Candidate[]> {
-  const visible = Object.fromEntries(Object.entries(COMMANDS).filter(([name]) => !name.startsWith("__")));
-  return [...(await summaries(visible, begun, describes)), ...matching([{ word: "help", about: "show help for a command" }], begun)];
+  return [...(await summaries(COMMANDS, begun, describes)), ...matching([{ word: "help", about: "show help for a command" }], begun)];
 }
 
-function summaries(commands: NonNullable<Command["verbs"]>, begun: string, describes: boolean): Promise<Candidate[]> {
+function summaries(commands: Commands, begun: string, describes: boolean): Promise<Candidate[]> {
   const named = Object.entries(commands).filter(([name]) => name.startsWith(begun));
   return Promise.all(named.map(async ([word, load]) => ({ word, about: describes ? (await load()).command.summary : "" })));
 }

@@ -46,8 +46,9 @@ complete -c hold -f -a '(__holdfast_complete)'
 export const command: Command = {
   name: "completion",
   summary: "print the completion script for your shell",
+  section: "Administration",
+  runsHere: true,
   usage: "bash|zsh|fish",
-  flags: {},
   arguments: "shells",
   examples: [
     ['eval "$(holdfast completion bash)"', "in ~/.bashrc"],

@@ -1,13 +1,12 @@
-import type { Command } from "../command.ts";
+import type { Noun } from "../command.ts";
 
-export const command: Command = {
+export const command: Noun = {
   name: "config",
   summary: "show, check and change the configuration",
+  section: "Administration",
   usage: "[VERB] …",
   description:
     "Your configuration is ~/.config/holdfast/config.toml. A project's own is .holdfast/config.toml at the top of its repository.\ndocs/reference/configuration.md describes every key. These commands need no daemon. Inside a session, your own file cannot be changed.",
-  flags: {},
-  arguments: "nothing",
   examples: [
     ["holdfast config", "show every setting, and where it comes from"],
     ["holdfast config set prune.age 7d", "change one setting"],
@@ -21,5 +20,4 @@ export const command: Command = {
     check: () => import("./config/check.ts"),
     path: () => import("./config/path.ts"),
   },
-  run: async () => 0,
 };

@@ -1,11 +1,12 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../command.ts";
-import { readInput } from "../read-input.ts";
-import { printStarted, START_FLAGS, startSession } from "../start-session.ts";
+import { readInput } from "../console/read-input.ts";
+import { printStarted, START_FLAGS, startSession } from "../session/start.ts";
 
 export const command: Command = {
   name: "create",
   summary: "create a session without starting it",
+  section: "Start agents and commands",
   usage: "AGENT [--prompt TEXT|-] [--name NAME] [--worktree[=BRANCH]] [--chat] … | -- COMMAND…",
   description:
     "Records the session, with its directory, environment, workspace and groups, and prints its id. Nothing runs until holdfast start NAME.\nMessages sent before then wait in its queue. holdfast rm removes a session that was never started.",

@@ -1,12 +1,14 @@
-import { actOnEach } from "../act.ts";
 import { type Command, SELECTION_FLAGS } from "../command.ts";
-import { plain } from "../plain.ts";
-import { selected } from "../select.ts";
+import { actOnEach } from "../session/act-on-each.ts";
+import { selected } from "../session/select.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "detach",
   summary: "detach all terminals; the session keeps running",
   stops: true,
+  section: "Attach to a session",
+  onlyPrints: true,
   usage: "NAME… [--all] [--status S] [--agent A]",
   flags: SELECTION_FLAGS,
   arguments: "sessions",

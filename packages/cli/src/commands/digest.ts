@@ -1,16 +1,18 @@
 import type { Digest } from "@holdfast/contract/digest/digest";
 import { HoldfastError } from "@holdfast/contract/errors";
-import { color } from "../color.ts";
 import type { Command, Context } from "../command.ts";
-import { again, block } from "../digest-text.ts";
-import { lookForMail } from "../mail-note.ts";
-import { parseSince } from "../since.ts";
-import { tellLooked, tellViewed } from "../viewed.ts";
+import { lookForMail } from "../message/mail-note.ts";
+import { again, block } from "../session/digest-text.ts";
+import { tellLooked, tellViewed } from "../session/viewed.ts";
+import { color } from "../text/color.ts";
+import { parseSince } from "../text/since.ts";
 
 export const command: Command = {
   name: "digest",
   summary: "show what happened since you last looked",
   onlyReads: true,
+  section: "Watch sessions",
+  onlyPrints: true,
   usage: "[NAME] [--since 2h | --again]",
   description:
     "For one session: turns and answers, messages, approvals, problems, restarts, commits and changed files. Without a name: a summary of each session that has news or waits for you, waiting sessions first.\n\nReading the digest on a terminal counts as looking, as do attach and logs. The next digest starts there; --again repeats the last one.",

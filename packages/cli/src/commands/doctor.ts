@@ -1,7 +1,7 @@
 import type { Finding } from "@holdfast/contract/daemon/upkeep-endpoints";
-import { type Color, color } from "../color.ts";
 import type { Command } from "../command.ts";
-import { plain } from "../plain.ts";
+import { type Color, color } from "../text/color.ts";
+import { plain } from "../text/plain.ts";
 
 const MARKS: Readonly<Record<Finding["level"], readonly [string, Color]>> = {
   ok: ["✓", "green"],
@@ -14,6 +14,7 @@ export const command: Command = {
   name: "doctor",
   summary: "find problems and print their fixes",
   onlyReads: true,
+  section: "Administration",
   usage: "[--fix]",
   description:
     "Checks programs, agents, permissions, disk space, what a logout would end, and processes without a record. Exits with 1 if there is a problem.",

@@ -2,16 +2,17 @@ import type { Orphan } from "@holdfast/contract/daemon/upkeep-endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session/session";
 import { counted } from "@holdfast/platform/units";
-import { agreed, YES_FLAG } from "../agree.ts";
 import type { Command, Context } from "../command.ts";
-import { remoteUrl } from "../connect.ts";
-import { parseDuration } from "../duration.ts";
-import { endDaemon, endHungDaemon, gone, recordedDaemon } from "../end-daemon.ts";
+import { remoteUrl } from "../connection/connect.ts";
+import { endDaemon, endHungDaemon, gone, recordedDaemon } from "../connection/end-daemon.ts";
+import { agreed, YES_FLAG } from "../console/agree.ts";
+import { parseDuration } from "../text/duration.ts";
 
 export const command: Command = {
   name: "down",
   summary: "stop the daemon; sessions keep running",
   stops: true,
+  section: "Administration",
   usage: "[--all [--grace 5s] [--yes]]",
   description:
     "With --all, every session is stopped and the keepers end too; no process of this home remains. Adopted agents keep running. On a terminal it lists the sessions, marks unread ones, and asks for confirmation.",
@@ -20,6 +21,7 @@ export const command: Command = {
     grace: { value: "TIME", summary: "with --all: time before SIGKILL (default 5s)", complete: "nothing" },
     ...YES_FLAG,
   },
+  withArgument: (word) => `stop one session: holdfast stop ${word}`,
   examples: [
     ["holdfast down", "stop the daemon; agents keep working"],
     ["holdfast down --all", "stop everything"],

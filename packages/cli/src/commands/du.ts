@@ -1,16 +1,17 @@
 import type { DiskUse } from "@holdfast/contract/daemon/upkeep-endpoints";
 import type { Command } from "../command.ts";
-import { plain } from "../plain.ts";
-import { formatBytes } from "../table.ts";
+import { formatBytes } from "../text/bytes.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "du",
   summary: "show disk usage",
   onlyReads: true,
+  section: "Administration",
+  onlyPrints: true,
   usage: "",
   description:
     "Lists each session with its recordings, the largest first, then everything else that Holdfast stores. To remove old sessions: holdfast prune.",
-  flags: {},
   examples: [
     ["holdfast du", "list the largest first"],
     ["holdfast du --json", "print bytes, for a script"],

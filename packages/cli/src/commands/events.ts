@@ -1,14 +1,17 @@
 import type { AnyEvent } from "@holdfast/contract/events";
 import type { Command, Context } from "../command.ts";
-import { followEvents } from "../follow-events.ts";
-import { plain } from "../plain.ts";
-import { writeOut } from "../write-out.ts";
+import { followEvents } from "../connection/follow-events.ts";
+import { writeOut } from "../console/write-out.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "events",
   summary: "print the event journal, one JSON object per line",
   onlyReads: true,
   printsJson: true,
+  section: "Administration",
+  onlyPrints: true,
+  follows: ({ flags }) => flags.has("follow"),
   usage: "[-f] [--after [EPOCH:]SEQ] [--session NAME | --group GROUP] [--type T]",
   description: "Starts at the first event that is kept, or after a cursor. Continue after the last seq you saw, and you miss nothing.",
   flags: {
@@ -18,6 +21,7 @@ export const command: Command = {
     group: { value: "GROUP", summary: "events of this group: members, shared values, messages", complete: "groups" },
     type: { value: "TYPE", summary: "events of these types (comma-separated)", multiple: true, complete: "nothing" },
   },
+  withArgument: (word) => `events of one session: holdfast events --session ${word}`,
   examples: [
     ["holdfast events", "print all events"],
     ["holdfast events -f --after 42", "print events from 43 on, and follow"],

@@ -1,23 +1,24 @@
 import type { Evidence, Explanation } from "@holdfast/contract/session/evidence";
 import type { Session } from "@holdfast/contract/session/session";
 import { hasEnded } from "@holdfast/contract/session/status";
-import { exceededText } from "../budget-text.ts";
-import { color } from "../color.ts";
 import type { Command } from "../command.ts";
-import { formatDuration } from "../duration.ts";
-import { plain } from "../plain.ts";
-import { oneName } from "../select.ts";
-import { statusCell, waitsFor } from "../status-text.ts";
-import { tellViewed } from "../viewed.ts";
+import { oneName } from "../session/select.ts";
+import { statusCell, waitsFor } from "../session/status-text.ts";
+import { tellViewed } from "../session/viewed.ts";
+import { color } from "../text/color.ts";
+import { formatDuration } from "../text/duration.ts";
+import { plain } from "../text/plain.ts";
+import { exceededText } from "../usage/budget-text.ts";
 
 export const command: Command = {
   name: "explain",
   summary: "explain why a session has its status",
   onlyReads: true,
+  section: "Watch sessions",
+  onlyPrints: true,
   usage: "NAME",
   description:
     "Shows the process, turn, open request and background work of a session, each with its evidence and the age of that evidence. Without evidence the status is unknown.",
-  flags: {},
   arguments: "sessions",
   examples: [
     ["holdfast explain api", "show why it is waiting"],

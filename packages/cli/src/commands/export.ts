@@ -1,6 +1,6 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../command.ts";
-import { oneName, runNumber } from "../select.ts";
+import { oneName, runNumber } from "../session/select.ts";
 
 const FORMATS = ["asciicast", "text", "html"] as const;
 
@@ -8,6 +8,8 @@ export const command: Command = {
   name: "export",
   summary: "export a recording to a file: asciicast, text or HTML",
   onlyReads: true,
+  section: "Read output",
+  onlyPrints: true,
   usage: "NAME --asciicast FILE|--text FILE|--html FILE [--run N] [--force]",
   description:
     "An asciicast plays in asciinema's players; markers show where times are unknown. Text is the output of holdfast logs. HTML is the same with colours, in one file without scripts. FILE - is standard output. An existing file is replaced only with --force.",

@@ -1,17 +1,19 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Fork } from "@holdfast/contract/session/fork";
-import { attachIfAsked, checkAttachFlag } from "../attach-after.ts";
+import { attachIfAsked, checkAttachFlag } from "../attach/attach-after.ts";
 import type { Command } from "../command.ts";
-import { plain } from "../plain.ts";
-import { readInput } from "../read-input.ts";
-import { oneName } from "../select.ts";
-import { TRUST_FLAG } from "../trusting.ts";
-import { withProgress } from "../workspace-progress.ts";
+import { readInput } from "../console/read-input.ts";
+import { oneName } from "../session/select.ts";
+import { plain } from "../text/plain.ts";
+import { withProgress } from "../workspace/progress.ts";
+import { TRUST_FLAG } from "../workspace/trusting.ts";
 
 export const command: Command = {
   name: "fork",
   summary: "continue a copy of a conversation in a new workspace",
+  section: "Stop and resume",
+  startsPrograms: true,
   usage: "NAME [--name NEW] [--checkpoint N] [--prompt TEXT|-] [--cwd DIR | --workspace NAME] [--no-setup] [--trust] [--attach]",
   description:
     "Starts the same agent in a new session that remembers everything up to now; from then on the two are independent. The original stays unchanged and can keep working. The fork gets its own branch with the current files of the original; Holdfast makes a checkpoint of them first.\n\nIf the original is not in one of Holdfast's worktrees, the fork gets the checked-out commit and the uncommitted files. Outside a git repository, both share the directory.",

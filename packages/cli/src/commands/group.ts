@@ -1,13 +1,12 @@
-import type { Command } from "../command.ts";
+import type { Noun } from "../command.ts";
 
-export const command: Command = {
+export const command: Noun = {
   name: "group",
   summary: "manage groups of sessions: members, shared values, messages",
+  section: "Work together",
   usage: "VERB …",
   description:
     "A group has a goal, members, one coordinator, shared values and a log of messages. Groups nest by path: members of team/research read the values of team, but not the other way round. Agents in a group use the same commands, or tools, within their own groups. holdfast spawn AGENT --group GROUP starts an agent that learns its peers.",
-  flags: {},
-  arguments: "nothing",
   examples: [
     ["holdfast group join team api web", "put two sessions into a group"],
     ["holdfast group peers api", "list the peers of a session"],
@@ -34,5 +33,4 @@ export const command: Command = {
     limit: () => import("./group/limit.ts"),
     rm: () => import("./group/rm.ts"),
   },
-  run: async () => 0,
 };

@@ -1,11 +1,12 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../command.ts";
-import { plain } from "../plain.ts";
-import { oneName } from "../select.ts";
+import { oneName } from "../session/select.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "handover",
   summary: "give a session to another person or token, with its history and a note",
+  section: "Attach to a session",
   usage: "NAME --to PRINCIPAL [--note TEXT]",
   description:
     "The session keeps running unchanged. The new owner can take control of it and hand it on. They see the handover and the note in show, in digest and at their next attach; attached terminals are notified. holdfast token ls lists the tokens.",

@@ -3,13 +3,14 @@ import { hasEnded } from "@holdfast/contract/session/status";
 import type { Tournament, TournamentEntry } from "@holdfast/contract/tournament/tournament";
 import { counted } from "@holdfast/platform/units";
 import type { Command } from "../command.ts";
-import { mergeBody, mergeFlags } from "../merge-flags.ts";
-import { plain } from "../plain.ts";
-import { printNotes } from "../workspace-text.ts";
+import { plain } from "../text/plain.ts";
+import { mergeBody, mergeFlags } from "../workspace/merge-flags.ts";
+import { printNotes } from "../workspace/text.ts";
 
 export const command: Command = {
   name: "keep",
   summary: "merge one entry of a tournament and remove the others",
+  section: "Workspaces",
   usage: "NAME [--squash | --rebase] [--into BRANCH] [--commit MESSAGE] [--message TEXT] [--push] [--yes]",
   description:
     "Merges the entry like holdfast workspace merge; if that fails, nothing changes. Then it stops the sessions of the other entries and removes their workspaces. holdfast workspace recover NAME brings one back. If interrupted, run the command again to finish.",

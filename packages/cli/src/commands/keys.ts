@@ -1,15 +1,16 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../command.ts";
-import { plain } from "../plain.ts";
-import { typedLines } from "../typed.ts";
+import { typedLines } from "../message/typed.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "keys",
   summary: "press keys in a session: C-c, Up, Escape, …",
+  section: "Send and answer",
+  onlyPrints: true,
   usage: "NAME KEY…",
   description:
     "A key is one character, or Enter Tab Escape Space BSpace Up Down Left Right Home End PageUp PageDown IC DC F1…F12, with C-, M- or S- before it if needed.",
-  flags: {},
   arguments: "sessions",
   examples: [
     ["holdfast keys build C-c", "interrupt the program"],

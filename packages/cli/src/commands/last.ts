@@ -1,15 +1,16 @@
 import type { Command } from "../command.ts";
-import { plain } from "../plain.ts";
-import { oneName } from "../select.ts";
+import { oneName } from "../session/select.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "last",
   summary: "print an agent's last answer",
   onlyReads: true,
+  section: "Watch sessions",
+  onlyPrints: true,
   usage: "NAME",
   description:
     "Prints the final answer that the agent reported at the end of its turn. Nothing is read from the screen. If the agent reports no answer, the exit code is 26.",
-  flags: {},
   arguments: "sessions",
   examples: [
     ["holdfast last api", "print the whole answer"],

@@ -1,11 +1,14 @@
 import type { Command, Context } from "../command.ts";
-import { parseDuration } from "../duration.ts";
-import { oneName, runNumber, wholeNumber } from "../select.ts";
+import { oneName, runNumber, wholeNumber } from "../session/select.ts";
+import { parseDuration } from "../text/duration.ts";
 
 export const command: Command = {
   name: "logs",
   summary: "print the output of a session",
   onlyReads: true,
+  section: "Read output",
+  onlyPrints: true,
+  follows: ({ flags }) => flags.has("follow"),
   usage: "NAME [-f] [--tail N] [--since 10m] [--raw] [--run N]",
   description:
     "Prints the output as a person would have read it: progress bars and spinners collapse to their last state, and escape sequences are removed. --raw prints the original bytes. A line in [… …] marks output that was not recorded, for example because the disk was full.",
@@ -27,7 +30,7 @@ export const command: Command = {
     const { flags } = context;
     const ref = oneName(context, "logs NAME");
     const since = flags.text("since");
-    const { printLogs } = await import("../logs.ts");
+    const { printLogs } = await import("../logs/print.ts");
     await printLogs(context, {
       ref,
       follow: flags.has("follow"),

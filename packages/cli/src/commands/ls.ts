@@ -1,15 +1,19 @@
 import { counted } from "@holdfast/platform/units";
 import { type Command, type Context, SELECTION_FLAGS } from "../command.ts";
-import { listTree } from "../list-tree.ts";
-import { tellMail } from "../mail-note.ts";
-import { selectionOf, warnOfUnknownAgents } from "../select.ts";
-import { inOrder } from "../session-order.ts";
-import { sessionTable } from "../table.ts";
+import { tellMail } from "../message/mail-note.ts";
+import { listTree } from "../session/list-tree.ts";
+import { inOrder } from "../session/order.ts";
+import { selectionOf, warnOfUnknownAgents } from "../session/select.ts";
+import { sessionTable } from "../session/table.ts";
 
 export const command: Command = {
   name: "ls",
   summary: "list sessions",
   onlyReads: true,
+  section: "Watch sessions",
+  onlyPrints: true,
+  follows: ({ flags }) => flags.has("watch"),
+  endsAtOnce: true,
   usage: "[NAME…] [--all] [--status S] [--agent A] [--tree] [--wide] [--watch]",
   description:
     "Lists running sessions, and failed sessions that nobody has viewed since (attach, show, logs, transcript, chat, digest). Sessions that wait for you come first, then failed ones. ABOUT shows the objective, else the first prompt, else the command. --all adds ended sessions and, on a wide terminal, the path of each recording.\n\n  working  the agent has a turn\n  waiting  the agent needs you: an approval, an answer, a login\n  idle     the agent waits for a prompt\n  unknown  there is no evidence yet; see holdfast explain\n  done     the program ended with success\n  failed   the program ended with an error\n  stopped  somebody stopped the session\n  lost     the session's keeper ended, for example in a reboot; see holdfast restore\n\nA session with a restart policy shows when it restarts, or that Holdfast gave up.",
@@ -31,7 +35,7 @@ export const command: Command = {
   async run(context) {
     const query = { ...selectionOf(context), usage: context.flags.has("wide"), unseen: true };
     if (context.flags.has("tree") && !context.flags.has("watch")) return tree(context, query);
-    if (context.flags.has("watch")) return (await import("../watch-sessions.ts")).watchSessions(context, query);
+    if (context.flags.has("watch")) return (await import("../session/watch.ts")).watchSessions(context, query);
     const { sessions, unread } = await context.client.call("listSessions", { query });
     process.stdout.write(`${context.json ? JSON.stringify(sessions) : render(inOrder(sessions), context)}\n`);
     if (query.agent) await warnOfUnknownAgents(context, sessions);

@@ -2,26 +2,29 @@ import { HoldfastError } from "@holdfast/contract/errors";
 import type { ReadMessage } from "@holdfast/contract/message/endpoints";
 import type { Message } from "@holdfast/contract/message/message";
 import { newId } from "@holdfast/contract/new-id";
-import { color } from "../color.ts";
 import type { Command, Context } from "../command.ts";
-import { formatDuration, parseDuration } from "../duration.ts";
-import { insist } from "../insist.ts";
-import { plain } from "../plain.ts";
-import { cut, widthOf } from "../table.ts";
+import { insist } from "../connection/insist.ts";
+import { color } from "../text/color.ts";
+import { formatDuration, parseDuration } from "../text/duration.ts";
+import { cut, widthOf } from "../text/fit.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "messages",
   summary: "list messages and their delivery state",
-  usage: "[NAME | --mine [--wait 1m | --peek] | --thread ID | cancel ID]",
+  section: "Send and answer",
+  onlyPrints: true,
+  usage: "[NAME | --mine [--wait 1m | --peek] | --thread ID]",
   description:
-    "Lists the newest hundred messages, oldest first.\n\n  queued        waiting for delivery\n  injected      delivered to the agent\n  turn started  the agent works on it\n  replied       the agent has answered\n  failed        not delivered; the reason follows\n\nholdfast messages cancel ID withdraws a queued message. --mine prints the messages to you and marks them as read; inside a session, those to the session's agent. A message that was read is not delivered again.",
+    "Lists the newest hundred messages, oldest first.\n\n  queued        waiting for delivery\n  injected      delivered to the agent\n  turn started  the agent works on it\n  replied       the agent has answered\n  failed        not delivered; the reason follows\n\n--mine prints the messages to you and marks them as read; inside a session, those to the session's agent. A message that was read is not delivered again.",
   flags: {
     mine: { summary: "read your messages" },
     wait: { value: "TIME", summary: "with --mine: wait at most this long for a message", complete: "nothing" },
     peek: { summary: "with --mine: show all messages ever sent to you; mark none as read" },
     thread: { value: "ID", summary: "show the messages of this thread, by the id of the first", complete: "nothing" },
   },
-  arguments: "messages",
+  arguments: "sessions",
+  verbs: { cancel: () => import("./messages/cancel.ts") },
   examples: [
     ["holdfast messages", "list all messages you may see"],
     ["holdfast messages demo --json", "list the messages to one session, with texts and answers"],
@@ -31,23 +34,15 @@ export const command: Command = {
   ],
   async run(context) {
     const { flags } = context;
-    const [first, second, ...more] = context.args;
+    const [session, ...more] = context.args;
     const mine = flags.has("mine");
-    if (more.length > 0 || (second !== undefined && first !== "cancel") || (mine && first !== undefined)) {
+    if (more.length > 0 || (mine && session !== undefined))
       throw new HoldfastError("usage", "expected NAME, --mine, or cancel ID", { hint: "see: holdfast messages --help" });
-    }
     const needsMine = ["wait", "peek"].find((flag) => flags.has(flag));
     if (needsMine !== undefined && !mine) throw new HoldfastError("usage", `--${needsMine} needs --mine`);
-    if (first === "cancel" && second !== undefined) return cancel(context, second);
-    return mine && !flags.has("peek") ? read(context) : list(context, { session: first, mine, thread: flags.text("thread") });
+    return mine && !flags.has("peek") ? read(context) : list(context, { session, mine, thread: flags.text("thread") });
   },
 };
-
-async function cancel(context: Context, id: string): Promise<number> {
-  const message = await context.client.call("cancelMessage", { params: { id } });
-  process.stdout.write(context.json ? `${JSON.stringify(message)}\n` : `${id} to ${plain(message.name)} was withdrawn\n`);
-  return 0;
-}
 
 /** Wait of one request; shorter than the time after which a daemon counts as unresponsive. */
 const ONE_WAIT_MS = 4000;

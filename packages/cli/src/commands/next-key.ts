@@ -6,7 +6,6 @@ export const command: Command = {
   name: "__next",
   summary: "for the key that goes to the next session",
   usage: "CLIENT PID RUN",
-  flags: {},
   arguments: "nothing",
   hidden: true,
   stops: true,

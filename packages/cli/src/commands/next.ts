@@ -1,16 +1,17 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session/session";
 import { nextWaiting } from "@holdfast/contract/session/waiting";
-import { thisTerminal } from "../attaching.ts";
+import { thisTerminal } from "../attach/this-terminal.ts";
 import type { Command, Context } from "../command.ts";
-import { remoteUrl } from "../connect.ts";
-import { plain } from "../plain.ts";
-import { waitsFor } from "../status-text.ts";
-import { newsOf } from "../viewed.ts";
+import { remoteUrl } from "../connection/connect.ts";
+import { waitsFor } from "../session/status-text.ts";
+import { newsOf } from "../session/viewed.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "next",
   summary: "attach to the session that has waited longest",
+  section: "Attach to a session",
   usage: "[--idle] [--read-only]",
   description:
     "First come sessions that wait for an approval, an answer, trust or a login, the longest wait first. Then come sessions that hang, then failed sessions that nobody has viewed. For an ended session, the command prints the output of holdfast show.\n\nWhile attached, Ctrl+] moves to the next session. If no session waits, the exit code is 24.",
@@ -18,6 +19,7 @@ export const command: Command = {
     idle: { summary: "include sessions that have finished their turn and wait for a prompt" },
     "read-only": { summary: "attach read-only", short: "r" },
   },
+  withArgument: (word) => `attach to one session: holdfast attach ${word}`,
   examples: [
     ["holdfast next", "go to the session that needs you"],
     ["holdfast next --json", "print which session that is"],

@@ -2,13 +2,14 @@ import type { PruneReply, PruneVerdict } from "@holdfast/contract/daemon/upkeep-
 import { HoldfastError } from "@holdfast/contract/errors";
 import { sizeBytes } from "@holdfast/platform/units";
 import type { Command, Context } from "../command.ts";
-import { formatDuration, parseDuration } from "../duration.ts";
-import { plain } from "../plain.ts";
-import { formatBytes } from "../table.ts";
+import { formatBytes } from "../text/bytes.ts";
+import { formatDuration, parseDuration } from "../text/duration.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "prune",
   summary: "remove old ended sessions",
+  section: "Administration",
   usage: "[--conversations] [--dry-run] [--older-than 7d] [--keep-size 1G] [--yes]",
   description:
     "Removes by the policy in config.toml (ended more than 30d ago, or more than 10G in total), or by the flags. It lists the sessions and asks for confirmation. Running sessions, and ended sessions that nobody has viewed (logs, show), are never removed. Removed sessions cannot be restored.",

@@ -1,12 +1,13 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../command.ts";
-import { plain } from "../plain.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "rename",
   summary: "rename a session",
+  section: "Stop and resume",
+  onlyPrints: true,
   usage: "NAME NEW-NAME",
-  flags: {},
   arguments: "sessions",
   examples: [["holdfast rename brisk-otter login-fix", "the id stays the same"]],
   async run(context) {

@@ -1,13 +1,14 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../command.ts";
-import { parseDuration } from "../duration.ts";
-import { oneName, runNumber } from "../select.ts";
+import { oneName, runNumber } from "../session/select.ts";
+import { parseDuration } from "../text/duration.ts";
 
 export const command: Command = {
   name: "replay",
   showsTerminal: true,
   summary: "replay a session's recording",
   onlyReads: true,
+  section: "Read output",
   usage: "NAME [--speed 4] [--from 10m] [--idle-limit 2s] [--run N]",
   description:
     "Space pauses, n or → skips to the next output, + and - change the speed, q or Ctrl+C quits. Output without recorded times plays at once, with a note on the screen. A recording larger than the terminal is cut off. With --json, all steps are printed at once, one per line.",

@@ -1,18 +1,19 @@
 import type { RestoreItem } from "@holdfast/contract/daemon/restore";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { counted } from "@holdfast/platform/units";
-import { type Color, color } from "../color.ts";
-import { columns } from "../columns.ts";
-import type { Command, Context } from "../command.ts";
-import { formatDuration } from "../duration.ts";
-import { plain } from "../plain.ts";
+import type { Command } from "../command.ts";
+import { type Color, color } from "../text/color.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "restore",
   summary: "restart sessions that were lost in a reboot or a tmux crash",
-  usage: "[ls | NAME…] [--dry-run] [--generation N]",
+  section: "Stop and resume",
+  startsPrograms: true,
+  usage: "[NAME…] [--dry-run] [--generation N]",
   description: `Each lost session gets its next run, with its agent's conversation. The command waits until each session is back, and reports why one is not; run it again to retry those. With restore = "auto" in config.toml the daemon restores at its start. holdfast boot install starts the daemon at boot.`,
   arguments: "sessions",
+  verbs: { ls: () => import("./restore/ls.ts") },
   flags: {
     "dry-run": { summary: "print what would be restored" },
     generation: {
@@ -28,11 +29,6 @@ export const command: Command = {
   ],
   async run(context) {
     const { args, flags } = context;
-    if (args[0] === "ls" && args.length === 1) {
-      if (flags.has("dry-run") || flags.text("generation") !== undefined)
-        throw new HoldfastError("usage", "restore ls takes no flags", { hint: "holdfast restore ls lists everything that was lost" });
-      return list(context);
-    }
     const generation = generationOf(flags.text("generation"));
     const dryRun = flags.has("dry-run");
     const body = { dryRun, generation, ...(args.length > 0 ? { names: [...args] } : {}) };
@@ -67,29 +63,6 @@ function report(items: readonly RestoreItem[]): string {
       ...(hint === null ? [] : [`         ${color("dim", plain(hint))}`]),
     ])
     .join("\n");
-}
-
-async function list(context: Context): Promise<number> {
-  const reply = await context.client.call("listGenerations", {});
-  if (context.json) {
-    process.stdout.write(`${JSON.stringify(reply)}\n`);
-    return 0;
-  }
-  const { generations, due } = reply;
-  if (generations.length === 0) process.stdout.write("No session was ever lost.\n");
-  else {
-    const missing = new Set(due.map(({ id }) => id));
-    const rows = generations.map(({ number, at, why, sessions }) => [
-      String(number),
-      `${formatDuration(Math.max(0, Date.now() - Date.parse(at)))} ago`,
-      why === "reboot" ? "the machine restarted" : "their keeper vanished",
-      sessions.map(({ id, name }) => plain(name) + (missing.has(id) ? color("yellow", "*") : "")).join(", "),
-    ]);
-    process.stdout.write(`${columns(["N", "WHEN", "WHY", "SESSIONS"], rows)}\n`);
-    if (due.length > 0)
-      process.stdout.write(`* not restored: ${due.map(({ name }) => plain(name)).join(", ")}; restore them: holdfast restore\n`);
-  }
-  return 0;
 }
 
 function generationOf(text: string | undefined): number | undefined {

@@ -2,17 +2,19 @@ import { HoldfastError } from "@holdfast/contract/errors";
 import type { Resumed } from "@holdfast/contract/session/endpoints";
 import type { Session } from "@holdfast/contract/session/session";
 import type { PromptFate, RunState } from "@holdfast/contract/session/status";
-import { attachIfAsked, checkAttachFlag } from "../attach-after.ts";
-import { BUDGET_FLAG, parseBudget } from "../budget-flag.ts";
+import { attachIfAsked, checkAttachFlag } from "../attach/attach-after.ts";
 import type { Command } from "../command.ts";
-import { plain } from "../plain.ts";
-import { readInput } from "../read-input.ts";
-import { oneName } from "../select.ts";
-import { environmentOf } from "../start-session.ts";
+import { readInput } from "../console/read-input.ts";
+import { oneName } from "../session/select.ts";
+import { environmentOf } from "../session/start.ts";
+import { plain } from "../text/plain.ts";
+import { BUDGET_FLAG, parseBudget } from "../usage/budget-flag.ts";
 
 export const command: Command = {
   name: "resume",
   summary: "start the next run of an ended session, with its conversation",
+  section: "Stop and resume",
+  startsPrograms: true,
   usage: "NAME [--fresh | --conversation ID] [--prompt TEXT|-] [--repeat-prompt] [--budget LIMITS] [--env K=V]… [--attach | --no-wait]",
   description:
     "The agent continues its own conversation in the same session, directory and environment. If that fails, the conversation is kept: try again, or start a new one with --fresh. A command (run) is run again; if it ends at once, its exit code is printed.\n\nThe first prompt (spawn --prompt) is delivered to one run only, because an earlier run may have executed it. --repeat-prompt delivers it again.\n\nReturns when the agent is ready, or after 15 seconds. If the agent or the command has failed by then, its last lines are printed and the exit code is 35.",

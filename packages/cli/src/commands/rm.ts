@@ -1,12 +1,14 @@
-import { actOnEach } from "../act.ts";
-import { agreed, YES_FLAG } from "../agree.ts";
 import { type Command, SELECTION_FLAGS } from "../command.ts";
-import { plain } from "../plain.ts";
-import { selected } from "../select.ts";
+import { agreed, YES_FLAG } from "../console/agree.ts";
+import { actOnEach } from "../session/act-on-each.ts";
+import { selected } from "../session/select.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "rm",
   summary: "remove ended sessions and their recordings",
+  section: "Stop and resume",
+  onlyPrints: true,
   usage: "NAME… [--tree] [--all] [--status S] [--agent A] [--yes]",
   description:
     "Refuses a running session, and a session with running children: stop them first. Ends processes that the session left behind. Releases an adopted session: its agent keeps running, and its recording is removed.\n\nOn a terminal, --all, --status and --agent list the sessions, mark unread ones, and ask for confirmation. Removed sessions cannot be restored.",

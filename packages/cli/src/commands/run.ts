@@ -1,10 +1,13 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../command.ts";
-import { printStarted, START_FLAGS, startSession } from "../start-session.ts";
+import { printStarted, START_FLAGS, startSession } from "../session/start.ts";
 
 export const command: Command = {
   name: "run",
   summary: "run a command in the background",
+  section: "Start agents and commands",
+  onlyPrints: true,
+  startsPrograms: true,
   usage: "[--name NAME] [--worktree[=BRANCH]] [--cwd DIR] [--env K=V]… -- COMMAND…",
   description:
     "Starts the command in its own terminal, prints the session's id and returns. The command keeps running when you close your terminal. Read its output with logs, attach to it with attach, end it with stop. The output is recorded on disk.",

@@ -1,10 +1,12 @@
 import type { Command } from "../command.ts";
-import { plain } from "../plain.ts";
-import { oneName } from "../select.ts";
+import { oneName } from "../session/select.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "screen",
   summary: "print the current screen of a session",
+  section: "Read output",
+  onlyPrints: true,
   usage: "NAME [--ansi]",
   flags: { ansi: { summary: "include colours and attributes" } },
   arguments: "sessions",

@@ -4,12 +4,13 @@ import { newId } from "@holdfast/contract/new-id";
 import { shellWord } from "@holdfast/platform/shell";
 import { sendOnce } from "@holdfast/sdk/messages";
 import type { Command, Context, Flags } from "../command.ts";
-import { parseDuration, someDuration } from "../duration.ts";
-import { insist } from "../insist.ts";
-import { follow, outcome, receipt, stateOf } from "../message-text.ts";
-import { plain } from "../plain.ts";
-import { readInput } from "../read-input.ts";
-import { typedLines } from "../typed.ts";
+import { insist } from "../connection/insist.ts";
+import { readInput } from "../console/read-input.ts";
+import { outcome, receipt, stateOf } from "../message/text.ts";
+import { typedLines } from "../message/typed.ts";
+import { waitFor } from "../message/wait-for.ts";
+import { someDuration } from "../text/duration.ts";
+import { plain } from "../text/plain.ts";
 
 /** A ready agent accepts typed text within this time. */
 const SOON_MS = 700;
@@ -19,14 +20,15 @@ const TURN_MS = 2500;
 export const command: Command = {
   name: "send",
   summary: "send a message to an agent, or type into a session",
+  section: "Send and answer",
+  onlyPrints: true,
+  follows: ({ flags }) => flags.has("wait"),
   usage:
     "NAME TEXT|- | --to PERSON TEXT|- [--reply-to ID] [--expires 10m] [--wait [--timeout 5m]] [--steer] [--no-wait] [--no-enter] [--force]",
   description:
     "A message to an agent is queued. Holdfast delivers it once, when the agent's turn has ended, no question is open and nobody is typing there, and verifies the delivery. The command prints the message's state; holdfast messages lists all messages. --wait prints the answer.\n\nAny other session gets the text typed at once, then Enter. The text arrives in one piece, as a paste if the program supports pastes. Several lines for a program without paste support are refused, because it would run each line as a command. Input of several senders is never mixed.\n\nA person (--to) reads messages with holdfast messages --mine. An agent can send to its parent, its children, its group peers and to persons; its messages are marked as an agent's. --reply-to alone answers the sender of that message.",
   flags: {
     to: { value: "PERSON", summary: "to a person: user:NAME, token:NAME, or owner (of this session or home)", complete: "nothing" },
-    group: { value: "GROUP", summary: "to every group member except the sender, like holdfast group send", complete: "groups" },
-    coordinator: { value: "GROUP", summary: "to the coordinator of a group", complete: "groups" },
     "reply-to": { value: "ID", summary: "reply to this message; without NAME, to its sender", complete: "nothing" },
     expires: { value: "TIME", summary: "drop the message if it is not delivered within this time", complete: "nothing" },
     wait: { summary: "wait for the answer and print it" },
@@ -38,6 +40,7 @@ export const command: Command = {
   },
   arguments: "sessions",
   takesRest: true,
+  instead: { group: (argv) => asGroupSend(argv, "--group"), coordinator: (argv) => asGroupSend(argv, "--coordinator") },
   examples: [
     ["holdfast send demo 'fix the login bug'", "send a prompt"],
     ["holdfast send demo 'fix the login bug' --wait --timeout 10m", "send a prompt and print the answer"],
@@ -53,12 +56,10 @@ export const command: Command = {
     const { flags } = context;
     const words = [...context.args, ...context.rest];
     const [person, replyTo] = [flags.text("to"), flags.text("reply-to")];
-    const group = flags.text("coordinator") ?? flags.text("group");
-    const isNamed = person === undefined && group === undefined && (replyTo === undefined || words.length > 1);
+    const isNamed = person === undefined && (replyTo === undefined || words.length > 1);
     const [ref, given, ...more] = isNamed ? words : [undefined, ...words];
     if ((isNamed && ref === undefined) || given === undefined || more.length > 0) {
-      const flag = group === undefined ? "--to" : flags.text("coordinator") === undefined ? "--group" : "--coordinator";
-      throw new HoldfastError("usage", isNamed ? "expected a session and one text" : `${flag} takes only the text`, {
+      throw new HoldfastError("usage", isNamed ? "expected a session and one text" : "--to takes only the text", {
         hint:
           more.length > 0 && given !== undefined
             ? `quote the text: holdfast send ${[...(ref === undefined ? addressed(flags) : [ref]), [given, ...more].join(" ")].map(shellWord).join(" ")}`
@@ -69,9 +70,7 @@ export const command: Command = {
       throw new HoldfastError("usage", "--timeout has no effect without --wait", { hint: "add --wait" });
     if (flags.has("wait") && flags.has("no-wait")) throw new HoldfastError("usage", "--wait and --no-wait cannot be used together");
     const raw = flags.has("no-enter") || flags.has("force");
-    const receipts = ["to", "group", "coordinator", "reply-to", "expires", "wait", "timeout", "steer", "no-wait"].filter((name) =>
-      isSet(flags, name),
-    );
+    const receipts = ["to", "reply-to", "expires", "wait", "timeout", "steer", "no-wait"].filter((name) => isSet(flags, name));
     if (raw && receipts.length > 0) {
       throw new HoldfastError("usage", `--${receipts[0]} applies to messages; typed input has no receipts`, {
         hint: "omit --no-enter and --force",
@@ -79,31 +78,20 @@ export const command: Command = {
     }
     const text = given === "-" ? (await readInput()).replace(/\r?\n$/, "") : given;
     if (raw) return type(context, ref ?? "", text);
-    if (group !== undefined) return toGroup(context, group, text);
     const to = ref === undefined ? await addressee(context, { person, replyTo }) : { session: ref };
     return "person" in to ? leave(context, to.person, text) : say(context, to.session, text);
   },
 };
 
-async function toGroup(context: Context, group: string, text: string): Promise<number> {
-  const { flags } = context;
-  const isForOne = isSet(flags, "coordinator");
-  if (isSet(flags, "to") || (isSet(flags, "group") && isForOne))
-    throw new HoldfastError("usage", "--to, --group and --coordinator cannot be used together", { hint: "pass one of them" });
-  if (flags.has("wait") && !isForOne)
-    throw new HoldfastError("usage", "--wait does not work for a group: each member answers separately", {
-      hint: `omit --wait; then run: holdfast group log ${group}`,
-    });
-  const { queueForGroup, sayToGroup } = await import("../say-to-group.ts");
-  const said = { group, text, role: isForOne ? "coordinator" : "member" } as const;
-  if (!flags.has("wait")) return sayToGroup(context, said);
-  const [copy] = (await queueForGroup(context, said)).to;
-  return waitFor(context, { id: copy?.message ?? "" });
+function asGroupSend(argv: readonly string[], flag: "--group" | "--coordinator"): string[] {
+  const words = argv.flatMap((word) => (word.startsWith(`${flag}=`) ? [flag, word.slice(flag.length + 1)] : [word]));
+  const at = words.indexOf(flag);
+  return ["group", "send", words[at + 1] ?? "GROUP", ...(flag === "--group" ? [] : [flag]), ...words.toSpliced(at, 2)];
 }
 
 /** The flag that names the recipient, as written. */
 function addressed(flags: Flags): string[] {
-  return ["to", "group", "coordinator", "reply-to"].flatMap((name) => {
+  return ["to", "reply-to"].flatMap((name) => {
     const value = flags.text(name);
     return value === undefined ? [] : [`--${name}`, value];
   });
@@ -182,19 +170,6 @@ async function soon({ client }: Context, { id }: Message): Promise<Message> {
   return client.call("getMessage", { params: { id }, query: { until: "turn_started", waitMs: TURN_MS } });
 }
 
-async function waitFor(context: Context, message: Pick<Message, "id">): Promise<number> {
-  const timeout = context.flags.text("timeout");
-  const now = await follow(context.client, message, {
-    timeoutMs: timeout === undefined ? undefined : parseDuration(timeout, "--timeout"),
-    onWaiting: process.stderr.isTTY ? (text) => process.stderr.write(`${text}\n`) : undefined,
-  });
-  if (context.json) process.stdout.write(`${JSON.stringify(now)}\n`);
-  if (now.state !== "replied") throw outcome(now);
-  if (!context.json && now.reply !== null) process.stdout.write(`${process.stdout.isTTY ? readable(now.reply) : now.reply}\n`);
-  if (!context.json && now.reply === null) process.stderr.write(`${plain(now.name)} has answered but did not report the text\n`);
-  return 0;
-}
-
 async function type(context: Context, ref: string, text: string): Promise<number> {
   const body = { text, enter: !context.flags.has("no-enter"), force: context.flags.has("force") };
   const { session, ...typed } = await context.client.call("sendText", { params: { ref }, body });
@@ -210,12 +185,4 @@ function tellTyped(
   const done = `${bytes} ${bytes === 1 ? "byte" : "bytes"} ${pasted ? "pasted" : "typed"} into ${plain(session.name)}`;
   const lines = typedLines({ done, name: session.name, bytes, waiting: waitingBytes });
   process.stdout.write(json ? `${JSON.stringify({ ...session, bytes, pasted, waitingBytes })}\n` : lines);
-}
-
-/** Makes the agent's text safe to print on a terminal. */
-function readable(reply: string): string {
-  return reply
-    .split(/\r?\n/)
-    .map((line) => plain(line.replaceAll("\t", "    ")))
-    .join("\n");
 }

@@ -4,26 +4,28 @@ import type { RecordingGap } from "@holdfast/contract/recording/endpoints";
 import type { RoleTools, Session } from "@holdfast/contract/session/session";
 import { shellWord } from "@holdfast/platform/shell";
 import { counted } from "@holdfast/platform/units";
-import { attachmentText } from "../attachment-text.ts";
-import { budgetText, exceededText } from "../budget-text.ts";
-import { color } from "../color.ts";
+import { attachmentText } from "../attach/attachment-text.ts";
 import type { Command, Context } from "../command.ts";
-import { sinceText, summary } from "../digest-text.ts";
-import { formatDuration } from "../duration.ts";
-import { plain } from "../plain.ts";
 import { gapSummary, gapText } from "../recording/gap-note.ts";
-import { oneName } from "../select.ts";
-import { contextText, costText, tokensText } from "../spent-text.ts";
-import { statusCell, waitsFor } from "../status-text.ts";
-import { formatBytes } from "../table.ts";
-import { newsOf, tellViewed } from "../viewed.ts";
+import { sinceText, summary } from "../session/digest-text.ts";
+import { oneName } from "../session/select.ts";
+import { statusCell, waitsFor } from "../session/status-text.ts";
+import { newsOf, tellViewed } from "../session/viewed.ts";
+import { formatBytes } from "../text/bytes.ts";
+import { color } from "../text/color.ts";
+import { formatDuration } from "../text/duration.ts";
+import { localTime } from "../text/local-time.ts";
+import { plain } from "../text/plain.ts";
+import { budgetText, exceededText } from "../usage/budget-text.ts";
+import { contextText, costText, tokensText } from "../usage/spent.ts";
 
 export const command: Command = {
   name: "show",
   summary: "show everything about one session",
   onlyReads: true,
+  section: "Watch sessions",
+  onlyPrints: true,
   usage: "NAME",
-  flags: {},
   arguments: "sessions",
   examples: [
     ["holdfast show demo", "show a session by its name"],
@@ -220,7 +222,7 @@ function gapsOf(gaps: readonly RecordingGap[]): string | null {
 }
 
 function local(time: string | null): string | null {
-  return time === null ? null : new Date(time).toLocaleString("sv-SE");
+  return time === null ? null : localTime(time);
 }
 
 function memoryLimit(bytes: number, by: Session["memoryLimitBy"]): string {

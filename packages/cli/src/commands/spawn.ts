@@ -1,13 +1,17 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import { shellWord } from "@holdfast/platform/shell";
-import { attachIfAsked, checkAttachFlag } from "../attach-after.ts";
+import { attachIfAsked, checkAttachFlag } from "../attach/attach-after.ts";
+import { isPerson } from "../attach/is-person.ts";
 import type { Command, Context } from "../command.ts";
-import { readInput } from "../read-input.ts";
-import { printStarted, START_FLAGS, startSession } from "../start-session.ts";
+import { readInput } from "../console/read-input.ts";
+import { printStarted, START_FLAGS, startSession } from "../session/start.ts";
 
 export const command: Command = {
   name: "spawn",
   summary: "start an agent in a new session",
+  section: "Start agents and commands",
+  onlyPrints: true,
+  startsPrograms: true,
   usage:
     "AGENT [TEXT|-] [--attach] [--name NAME] [--worktree [BRANCH]] [--cwd DIR] [--env K=V]… [--role TEXT] [--objective TEXT] [--budget LIMITS] [--group GROUP]… [--best-of N [--agents A,B]] [-- ARGS…]",
   description:
@@ -18,14 +22,7 @@ export const command: Command = {
     "best-of": { value: "N", summary: "start N agents on the same prompt, each in its own worktree", complete: "nothing" },
     agents: { value: "A,B", summary: "with --best-of: the agents to use in turn (comma-separated)", multiple: true, complete: "agents" },
     persona: { value: "PERSONA", summary: "role of the agent (see holdfast personas); a persona can name its agent", complete: "personas" },
-    interactive: { short: "i", summary: "open a conversation on this terminal, like holdfast chat" },
     agent: { value: "AGENT", summary: "agent, instead of the argument", complete: "agents" },
-    session: {
-      value: "NAME",
-      summary: "open this conversation on this terminal; start it if it does not exist",
-      complete: "sessions",
-    },
-    resume: { value: "NAME", summary: "continue this conversation on this terminal", complete: "sessions" },
     chat: { summary: "start a conversation without a terminal: exact status, transcript, approvals; see holdfast chat" },
     model: { value: "MODEL", summary: "with --chat: the model, if the agent offers a choice", complete: "nothing" },
     mode: { value: "MODE", summary: "with --chat: the agent's mode, if it has several", complete: "nothing" },
@@ -43,8 +40,7 @@ export const command: Command = {
       "holdfast spawn --best-of 3 --agents claude,codex,gemini --name fix --prompt 'fix it'",
       "start three agents on one prompt; then run holdfast compare fix",
     ],
-    ["holdfast spawn -i claude", "talk to an agent, like holdfast chat claude"],
-    ["holdfast spawn --resume review", "continue a conversation, like holdfast chat review"],
+    ["holdfast spawn --chat --attach claude 'fix it'", "start a conversation and open it on this terminal"],
     ["holdfast spawn --chat claude --prompt 'fix it'", "start a conversation; then run holdfast transcript NAME -f"],
     ["holdfast spawn claude --budget turns=10,cost=2.50 --prompt 'add tests'", "stop the agent when it has used its budget"],
     ["holdfast spawn claude --group team --prompt 'write the tests'", "start a group member; it learns its peers and how to reach them"],
@@ -52,18 +48,16 @@ export const command: Command = {
     ["holdfast spawn shell --cwd ~/app --objective 'try the fix'", "start a shell that outlives this terminal"],
   ],
   takesRest: true,
+  instead: { interactive: asTalk, i: asTalk, session: asChat, resume: asChat },
   async run(context) {
-    const isTalk = context.flags.has("interactive") || ["session", "resume"].some((flag) => context.flags.text(flag) !== undefined);
     const isTournament = context.flags.text("best-of") !== undefined || context.flags.list("agents").length > 0;
     const persona = context.flags.text("persona");
-    const { agent, said } = wordsOf(context, persona !== undefined || isTournament || isTalk);
-    if (agent === undefined && persona === undefined && !isTournament && !isTalk)
+    const { agent, said } = wordsOf(context, persona !== undefined || isTournament);
+    if (agent === undefined && persona === undefined && !isTournament)
       throw new HoldfastError("usage", "expected an agent", { hint: "for example: holdfast spawn demo; list agents: holdfast agents" });
     checkAttachFlag(context);
-    if (context.flags.has("attach") && (isTournament || isTalk))
-      throw new HoldfastError("usage", `--attach has no effect with ${isTournament ? "--best-of" : "a conversation on this terminal"}`, {
-        hint: "omit --attach",
-      });
+    if (context.flags.has("attach") && isTournament)
+      throw new HoldfastError("usage", "--attach has no effect with --best-of", { hint: "omit --attach" });
     const prompt = said === "-" ? (await readInput()).trimEnd() : said;
     if (prompt?.trim() === "") throw new HoldfastError("usage", "the first prompt is empty", { hint: "pass a text, or omit the prompt" });
     if (isTournament) {
@@ -72,14 +66,13 @@ export const command: Command = {
       return startTournament(context, { agent, prompt });
     }
     const { flags } = context;
-    if (isTalk) {
-      if (flags.text("name") !== undefined && flags.text("session") !== undefined)
-        throw new HoldfastError("usage", "--name and --session cannot be used together", { hint: "pass one of the two" });
-      const which = { existing: flags.text("resume"), name: flags.text("session") ?? flags.text("name") };
-      const wanted = { ...which, agent, persona, model: flags.text("model"), mode: flags.text("mode"), args: context.rest };
-      return (await import("../repl/repl.ts")).talk(context, wanted, prompt);
-    }
-    const talk = { chat: flags.has("chat"), model: flags.text("model"), mode: flags.text("mode") };
+    const chat = flags.has("chat");
+    const talk = {
+      chat,
+      attended: (chat && flags.has("attach") && isPerson()) || undefined,
+      model: flags.text("model"),
+      mode: flags.text("mode"),
+    };
     const asked = { agent: agent ?? "", args: [...context.rest], prompt, persona, ...talk };
     const session = await startSession(context, asked).catch((error: unknown) => {
       throw isWordOfPrompt(error, asked) ? promptOfOneWord(error, asked) : error;
@@ -88,6 +81,18 @@ export const command: Command = {
     return attachIfAsked(context, session.name);
   },
 };
+
+function asTalk(argv: readonly string[]): string[] {
+  const words = argv.filter((word) => word !== "-i" && word !== "--interactive");
+  if (words.some((word) => /^--(session|resume)(=|$)/.test(word))) return asChat(words);
+  return words.length > 1 ? ["spawn", "--chat", "--attach", ...words] : ["chat", ...words];
+}
+
+/** In a conversation that exists, the prompt is typed. */
+function asChat(argv: readonly string[]): string[] {
+  const at = argv.findIndex((word) => word === "-p" || word === "--prompt");
+  return ["chat", ...(at < 0 ? argv : argv.toSpliced(at, 2)).filter((word) => !/\s|^-i$|^--interactive$/.test(word))];
+}
 
 interface Asked {
   agent: string;

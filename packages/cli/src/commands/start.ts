@@ -1,13 +1,14 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import { hasEnded } from "@holdfast/contract/session/status";
-import { attachIfAsked, checkAttachFlag } from "../attach-after.ts";
+import { attachIfAsked, checkAttachFlag } from "../attach/attach-after.ts";
 import type { Command } from "../command.ts";
-import { oneName } from "../select.ts";
-import { printStarted } from "../start-session.ts";
+import { oneName } from "../session/select.ts";
+import { printStarted } from "../session/start.ts";
 
 export const command: Command = {
   name: "start",
   summary: "start a session that was created",
+  section: "Start agents and commands",
   usage: "NAME [--attach]",
   description: "Starts the first run of a session made with holdfast create. To start a session that has ended, run holdfast resume.",
   flags: { attach: { summary: "attach to the session" } },

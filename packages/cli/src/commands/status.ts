@@ -1,16 +1,18 @@
 import type { DaemonStatus } from "@holdfast/contract/daemon/endpoints";
 import { counted } from "@holdfast/platform/units";
-import { color } from "../color.ts";
 import type { Command } from "../command.ts";
-import { formatDuration } from "../duration.ts";
-import { plain } from "../plain.ts";
+import { color } from "../text/color.ts";
+import { formatDuration } from "../text/duration.ts";
+import { plain } from "../text/plain.ts";
 import { listenLine, shareLine } from "./up.ts";
 
 export const command: Command = {
   name: "status",
   summary: "show the daemon's version, home and counts",
+  section: "Administration",
+  onlyPrints: true,
   usage: "",
-  flags: {},
+  withArgument: (word) => `show one session: holdfast show ${word}`,
   examples: [
     ["holdfast status", "show the daemon; start it if needed"],
     ["holdfast status --json", "for a script"],

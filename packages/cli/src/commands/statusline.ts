@@ -1,11 +1,11 @@
 import type { Session } from "@holdfast/contract/session/session";
 import { hasEnded } from "@holdfast/contract/session/status";
 import { waitingSessions } from "@holdfast/contract/session/waiting";
-import { type Color, color } from "../color.ts";
 import type { Command } from "../command.ts";
-import { connectRunning, isNotListening } from "../connect.ts";
-import { plain } from "../plain.ts";
-import { shortAge } from "../status-text.ts";
+import { connectRunning, isNotListening } from "../connection/connect.ts";
+import { shortAge } from "../session/status-text.ts";
+import { type Color, color } from "../text/color.ts";
+import { plain } from "../text/plain.ts";
 
 /** A prompt must not hang on a daemon that does not answer. */
 const PATIENCE_MS = 1000;
@@ -15,6 +15,9 @@ const TMUX_COLORS: Readonly<Record<string, string>> = { yellow: "yellow", green:
 export const command: Command = {
   name: "statusline",
   summary: "print one line about all sessions, for a prompt or a tmux bar",
+  section: "Watch sessions",
+  onlyPrints: true,
+  endsAtOnce: true,
   usage: "[--tmux]",
   description: "Never starts a daemon and never waits longer than a second for one. Without a daemon it prints nothing.",
   flags: { tmux: { summary: "use tmux's colour codes" } },

@@ -2,12 +2,12 @@ import { HoldfastError } from "@holdfast/contract/errors";
 import type { StopReply } from "@holdfast/contract/session/endpoints";
 import type { Session } from "@holdfast/contract/session/session";
 import { isRunning } from "@holdfast/contract/session/status";
-import { actOnEach } from "../act.ts";
-import { agreed, YES_FLAG } from "../agree.ts";
 import { type Command, SELECTION_FLAGS } from "../command.ts";
-import { parseDuration } from "../duration.ts";
-import { plain } from "../plain.ts";
-import { selected } from "../select.ts";
+import { agreed, YES_FLAG } from "../console/agree.ts";
+import { actOnEach } from "../session/act-on-each.ts";
+import { selected } from "../session/select.ts";
+import { parseDuration } from "../text/duration.ts";
+import { plain } from "../text/plain.ts";
 
 /** The limit of the API. */
 const LONGEST_GRACE_MS = 3_600_000;
@@ -16,6 +16,8 @@ export const command: Command = {
   name: "stop",
   summary: "stop sessions: SIGTERM, then SIGKILL after a grace period",
   stops: true,
+  section: "Stop and resume",
+  onlyPrints: true,
   usage: "NAME… [--tree] [--grace 5s] [--all] [--status S] [--agent A] [--yes]",
   description:
     "Returns when every process has ended. On a terminal, --all, --status and --agent list the sessions, mark unread ones, and ask for confirmation. The output stays readable until holdfast rm. --tree also stops all descendants, even of a session that has ended.",

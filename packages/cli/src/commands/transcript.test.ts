@@ -3,7 +3,7 @@ import type { Home } from "@holdfast/platform/home";
 import type { HoldfastClient } from "@holdfast/sdk/client";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Command } from "../command.ts";
-import { parseCommandLine } from "../command-line.ts";
+import { parseCommandLine } from "../line/parse.ts";
 import { command as cancel } from "./cancel.ts";
 import { command as list } from "./personas/ls.ts";
 import { command as show } from "./personas/show.ts";

@@ -1,14 +1,17 @@
-import { hasColor } from "../color.ts";
 import type { Command } from "../command.ts";
-import { oneName, wholeNumber } from "../select.ts";
-import { SessionNames } from "../session-names.ts";
-import { TranscriptText } from "../transcript-text.ts";
-import { tellLooked, tellViewed } from "../viewed.ts";
+import { SessionNames } from "../session/names.ts";
+import { oneName, wholeNumber } from "../session/select.ts";
+import { tellLooked, tellViewed } from "../session/viewed.ts";
+import { hasColor } from "../text/color.ts";
+import { TranscriptText } from "../transcript/text.ts";
 
 export const command: Command = {
   name: "transcript",
   summary: "print the transcript of a conversation",
   onlyReads: true,
+  section: "Read output",
+  onlyPrints: true,
+  follows: ({ flags }) => flags.has("follow"),
   usage: "NAME [-f] [--page N] [--turns N] [--all]",
   description:
     "For sessions started with chat or --chat. A page is 20 turns, counted from the oldest. For a terminal session, use holdfast logs.",
@@ -28,7 +31,7 @@ export const command: Command = {
   pages: ({ flags }) => !flags.has("follow"),
   async run(context) {
     const { flags, json } = context;
-    const { printTranscript } = await import("../transcript.ts");
+    const { printTranscript } = await import("../transcript/print.ts");
     const name = oneName(context, "transcript NAME");
     const names = new SessionNames(context.client);
     const code = await printTranscript(context, {

@@ -1,11 +1,12 @@
 import type { Listening, Sharing } from "@holdfast/contract/access/access";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command, Context } from "../command.ts";
-import { remoteUrl, warn } from "../connect.ts";
+import { remoteUrl, warn } from "../connection/connect.ts";
 
 export const command: Command = {
   name: "up",
   summary: "start the daemon if it is not running",
+  section: "Administration",
   usage: "[--listen 127.0.0.1:PORT [--insecure-public] | --no-listen] [--share GROUP | --no-share]",
   description:
     "Other commands start the daemon when they need it. With --listen the daemon also serves HTTP, SSE and WebSocket over TCP, always with a token; the next daemon remembers the address. Port 0 picks a free port.\n\nWith --share, members of a Unix group on this machine reach the daemon through a second socket, always with a token. They set HOLDFAST_URL and HOLDFAST_TOKEN; then every command, including attach, uses your daemon.",

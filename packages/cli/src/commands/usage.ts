@@ -1,13 +1,15 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import { USAGE_BY, type UsageBy } from "@holdfast/contract/usage/enums";
 import type { Command, Context } from "../command.ts";
-import { parseSince } from "../since.ts";
-import { usageChart } from "../usage-chart.ts";
+import { parseSince } from "../text/since.ts";
+import { usageChart } from "../usage/chart.ts";
 
 export const command: Command = {
   name: "usage",
   summary: "show tokens and cost by day, agent, model, session or turn",
   onlyReads: true,
+  section: "Watch sessions",
+  onlyPrints: true,
   usage: "[NAME] [--by day|agent|model|session|turn|group] [--since 7d|all]",
   description: `Shows the model usage that agents reported, including that of removed sessions. The cost is the agent's own figure if it reports one, otherwise it comes from a price list that config.toml can change: [prices."MODEL"]. An unknown amount is shown as ?, and an incomplete sum as ≥.\n\nOn a terminal, bars show the cost, or the tokens if no cost is known.`,
   flags: {

@@ -1,17 +1,19 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session/session";
-import { AWAITED, type Awaited, untilStatus } from "../await-status.ts";
 import type { Command, Context } from "../command.ts";
-import { parseDuration } from "../duration.ts";
-import { asRemoved, isOver, restartNote, untilSession } from "../next-run.ts";
-import { plain } from "../plain.ts";
-import { printedLines } from "../printed-lines.ts";
-import { oneName } from "../select.ts";
-import { statusCell, waitsFor } from "../status-text.ts";
+import { AWAITED, type Awaited, untilStatus } from "../session/await-status.ts";
+import { asRemoved, isOver, restartNote, untilSession } from "../session/next-run.ts";
+import { printedLines } from "../session/printed-lines.ts";
+import { oneName } from "../session/select.ts";
+import { statusCell, waitsFor } from "../session/status-text.ts";
+import { parseDuration } from "../text/duration.ts";
+import { plain } from "../text/plain.ts";
 
 export const command: Command = {
   name: "wait",
   summary: "wait for a session to end, to change status, or to print something",
+  section: "Send and answer",
+  follows: () => true,
   usage: "NAME [--for exit|idle|waiting|turn|output=REGEX] [--timeout 30s]",
   description:
     "exit (default): the session has ended and no further run is due. A session with a restart policy counts as ended when Holdfast gives up or somebody stops it. output=REGEX: a printed line matches, now or later. If the time runs out, or the session ends without a match, the exit code is 16. If the session is removed, it is 32.\n\nFor an agent: idle (it waits for a prompt), waiting (it needs a person), turn (the current or else the next turn has ended). If the agent's status cannot be known, the exit code is 23.",

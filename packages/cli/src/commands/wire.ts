@@ -2,7 +2,7 @@
 import { connect } from "node:net";
 import { VERSION } from "@holdfast/contract/version";
 import type { Command } from "../command.ts";
-import { ended, fateOfDaemon } from "../connect.ts";
+import { ended, fateOfDaemon } from "../connection/connect.ts";
 
 export const command: Command = {
   name: "__wire",

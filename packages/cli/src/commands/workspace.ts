@@ -1,13 +1,13 @@
-import type { Command } from "../command.ts";
+import type { Noun } from "../command.ts";
 
-export const command: Command = {
+export const command: Noun = {
   name: "workspace",
   summary: "manage the git worktrees of agents",
+  section: "Workspaces",
+  startsPrograms: true,
   usage: "VERB …",
   description:
     "A workspace is a git worktree on its own branch, outside the repository's directory. Agents in different workspaces do not see each other's uncommitted files. Refer to a workspace by name, id, the beginning of its id, or a session in it; the default is the workspace of the current directory.",
-  flags: {},
-  arguments: "nothing",
   examples: [
     ["holdfast workspace", "list the workspaces"],
     ["holdfast workspace create try", "create a worktree for yourself; for an agent: holdfast spawn AGENT --worktree"],
@@ -25,5 +25,4 @@ export const command: Command = {
     recover: () => import("./workspace/recover.ts"),
     gc: () => import("./workspace/gc.ts"),
   },
-  run: async () => 0,
 };

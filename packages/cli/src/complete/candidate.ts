@@ -1,6 +1,7 @@
 /** A word that completes the line, and what it is; "" if there is nothing to say. Printed as the shells' scripts read them. */
-import { plain } from "../plain.ts";
-import { cut, widthOf } from "../table.ts";
+
+import { cut, widthOf } from "../text/fit.ts";
+import { plain } from "../text/plain.ts";
 
 export interface Candidate {
   word: string;

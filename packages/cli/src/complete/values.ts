@@ -6,9 +6,9 @@ import { HOSTS, RESTARTS, STATUSES } from "@holdfast/contract/session/status";
 import { BUDGET_LIMITS, USAGE_BY } from "@holdfast/contract/usage/enums";
 import type { HoldfastClient } from "@holdfast/sdk/client";
 import type { Completion, Context } from "../command.ts";
-import { connectRunning } from "../connect.ts";
-import { statusCell } from "../status-text.ts";
-import { aboutText } from "../table.ts";
+import { connectRunning } from "../connection/connect.ts";
+import { statusCell } from "../session/status-text.ts";
+import { aboutText } from "../session/table.ts";
 import { bare, type Candidate } from "./candidate.ts";
 
 /** A key press must not hang on a daemon that does not answer. */
@@ -56,8 +56,6 @@ function fixedValues(what: Completion, before: readonly string[]): readonly stri
   if (what === "shells") return ["bash", "zsh", "fish"];
   if (what === "scopes") return SCOPES;
   if (what === "waits") return ["exit", "idle", "waiting", "turn", "output="];
-  if (what === "token-verbs") return ["create", "ls", "revoke"];
-  if (what === "boot-verbs") return ["status", "install", "uninstall"];
   return what === "context-files" && before.length === 0 ? CONTEXT_FILES : undefined;
 }
 
@@ -74,16 +72,15 @@ async function asked(client: HoldfastClient, what: Completion, before: readonly 
   }
   if (what === "approvals") {
     const { approvals } = await client.call("listApprovals", {}, signal);
-    const ids = approvals.map(({ id, name, text }) => ({ word: id, about: `${name}: ${text}` }));
-    return before.length > 0 ? ids : [...bare(["ls", "show", "allow", "deny", "answer", "watch"]), ...ids];
+    return approvals.map(({ id, name, text }) => ({ word: id, about: `${name}: ${text}` }));
   }
-  if (what === "messages" && before[0] === "cancel") {
+  if (what === "messages") {
     const { messages } = await client.call("listMessages", { query: { state: ["queued"] } }, signal);
     return messages.map(({ id, name, text }) => ({ word: id, about: `to ${name}: ${text}` }));
   }
   if (ONLY_FIRST.has(what)) return before.length > 0 ? [] : ofFirst(client, what, signal);
   const { sessions } = await client.call("listSessions", { query: { all: true } }, signal);
-  return [...sessions.map(sessionCandidate), ...(what === "messages" ? bare(["cancel"]) : [])];
+  return sessions.map(sessionCandidate);
 }
 
 /** Completed once per line, as the first argument. */

@@ -6,7 +6,7 @@
 import { gapNote, gapText } from "../recording/gap-note.ts";
 import type { Step } from "../recording/timeline.ts";
 import { Harmless } from "../render/harmless.ts";
-import { formatBytes } from "../table.ts";
+import { formatBytes } from "../text/bytes.ts";
 
 export interface CastHeader {
   title: string;

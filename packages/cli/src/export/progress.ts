@@ -1,4 +1,4 @@
-import { formatBytes } from "../table.ts";
+import { formatBytes } from "../text/bytes.ts";
 
 /** Short work needs no progress. */
 const FIRST_MS = 500;

@@ -2,9 +2,9 @@
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { sshArguments } from "./far.ts";
 import { configuredMachines, findMachine } from "./machine.ts";
 import { findSsh } from "./ssh.ts";
+import { sshArguments } from "./ssh-arguments.ts";
 import { captureSsh } from "./supervise.ts";
 
 /** Enough for a login on a good network; later requests take a tenth of it. */

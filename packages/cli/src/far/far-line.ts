@@ -8,15 +8,14 @@ import { shellQuote } from "@holdfast/platform/shell";
 /** The longest word of a command line on Linux; the remote shell gets this line as one word. */
 const LONGEST = 128 * 1024 - 1;
 
-/** Commands that start programs: these get the caller's environment, so it must be that of a login shell. */
-const STARTS: ReadonlySet<string> = new Set(["run", "spawn", "chat", "task", "apply", "resume", "restore", "fork", "agents", "workspace"]);
-
 export interface FarCall {
   /** The machine's name as the person typed it. */
   machine: string;
   /** Replaces `holdfast`, in the remote shell's syntax; from config.toml. */
   command: string | undefined;
   args: readonly string[];
+  /** Programs get the caller's environment, so it must be that of a login shell. */
+  startsPrograms: boolean;
   env: Readonly<Record<string, string>>;
   /** Used if the remote side has no locale. */
   locale: string | undefined;
@@ -58,7 +57,7 @@ function script(call: FarCall): string {
     // Output of the login files is not the command's, and they must not read its input.
     `exec "\${SHELL:-/bin/sh}" $how 'exec sh -c "$HOLDFAST_LOGIN"' 3>&1 4<&0 >/dev/null </dev/null`,
   ];
-  return [...variables, ...words, ...(STARTS.has(call.args[0] ?? "") ? [] : [AT_ONCE]), ...login].join("\n");
+  return [...variables, ...words, ...(call.startsPrograms ? [] : [AT_ONCE]), ...login].join("\n");
 }
 
 const READ_WORDS = `eval "$(printf %b "$HOLDFAST_WORDS")"`;

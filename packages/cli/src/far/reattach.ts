@@ -6,13 +6,14 @@
 import { spawnSync } from "node:child_process";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session/session";
-import { parseCommandLine } from "../command-line.ts";
-import { LEAVE } from "../holder-attach.ts";
-import { plain } from "../plain.ts";
-import { askFar, sshArguments } from "./far.ts";
+import { LEAVE } from "../attach/holder-attach.ts";
+import { parseCommandLine } from "../line/parse.ts";
+import { plain } from "../text/plain.ts";
+import { askFar } from "./ask.ts";
 import type { Machine } from "./machine.ts";
 import { pauseAfter } from "./pause.ts";
 import { findSsh } from "./ssh.ts";
+import { sshArguments } from "./ssh-arguments.ts";
 import { isNeverConnected, SSH_FAILED, sshFailure } from "./ssh-failure.ts";
 import { asExitCode, captureSsh, superviseSsh } from "./supervise.ts";
 
@@ -24,27 +25,28 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export async function attachFar(machine: Machine, given: readonly string[]): Promise<number> {
   const argv = given[0] === "next" ? await asAttach(machine, given) : given;
-  return comingBack(machine, { argv, again: async () => argv });
+  return comingBack(machine, { argv, startsPrograms: false, again: async () => argv });
 }
 
 /** A conversation begun without a name cannot be found again after a break; it keeps running. */
 export function talkFar(machine: Machine, argv: readonly string[]): Promise<number> {
-  return comingBack(machine, { argv, again: () => sameConversation(machine, argv) });
+  return comingBack(machine, { argv, startsPrograms: true, again: () => sameConversation(machine, argv) });
 }
 
 interface Coming {
   argv: readonly string[];
+  startsPrograms: boolean;
   /** The command line that reattaches after a break. */
   again(): Promise<readonly string[]>;
 }
 
-async function comingBack(machine: Machine, { argv, again }: Coming): Promise<number> {
+async function comingBack(machine: Machine, coming: Coming): Promise<number> {
   const terminal = spawnSync("stty", ["-g"], { stdio: ["inherit", "pipe", "ignore"], encoding: "utf8" }).stdout.trim();
   const giveUp = new AbortController();
   const onSignal = () => giveUp.abort();
   for (const signal of SIGNALS) process.on(signal, onSignal);
   try {
-    return await attachAgainAndAgain(machine, { argv, again, terminal, giveUp });
+    return await attachAgainAndAgain(machine, { ...coming, terminal, giveUp });
   } finally {
     for (const signal of SIGNALS) process.off(signal, onSignal);
   }
@@ -52,7 +54,7 @@ async function comingBack(machine: Machine, { argv, again }: Coming): Promise<nu
 
 async function attachAgainAndAgain(
   machine: Machine,
-  { argv: first, again, terminal, giveUp }: Coming & { terminal: string; giveUp: AbortController },
+  { argv: first, startsPrograms, again, terminal, giveUp }: Coming & { terminal: string; giveUp: AbortController },
 ): Promise<number> {
   let argv = first;
   const mark = `${process.pid}-${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
@@ -61,7 +63,7 @@ async function attachAgainAndAgain(
     const ssh = findSsh(machine);
     const began = performance.now();
     const env = { HOLDFAST_ATTACHMENT: mark, ...(wasAttached ? { HOLDFAST_REATTACH: "1" } : {}) };
-    const end = await superviseSsh(ssh, sshArguments(ssh, machine, { argv, terminal: true, env }));
+    const end = await superviseSsh(ssh, sshArguments(ssh, machine, { argv, startsPrograms, terminal: true, env }));
     if (end.code !== SSH_FAILED) {
       if (end.signal !== null) putRight(terminal);
       return asExitCode(end);

@@ -3,9 +3,10 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { Duplex } from "node:stream";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { VERSION } from "@holdfast/contract/version";
-import { sshArguments, toldError } from "./far.ts";
+import { toldError } from "./ask.ts";
 import type { Machine } from "./machine.ts";
 import { findSsh } from "./ssh.ts";
+import { sshArguments } from "./ssh-arguments.ts";
 import { SSH_FAILED, sshFailure } from "./ssh-failure.ts";
 
 /** Longest first line and longest error output; anything longer is not Holdfast. */

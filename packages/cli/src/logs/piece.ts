@@ -1,5 +1,5 @@
 /** The pieces that `logs` prints (a line, bytes, or a note), and how each is written. */
-import { writeOut } from "../write-out.ts";
+import { writeOut } from "../console/write-out.ts";
 
 /** A note that marks missing output. It must not appear between raw bytes, where it would look like output. */
 export interface Note {

@@ -1,4 +1,4 @@
-import { formatBytes } from "../table.ts";
+import { formatBytes } from "../text/bytes.ts";
 import type { Deleted } from "./bytes.ts";
 
 /** A note for people, in place of the output. */

@@ -1,6 +1,7 @@
 import type { RecordingGap } from "@holdfast/contract/recording/endpoints";
-import { plain } from "../plain.ts";
-import { formatBytes } from "../table.ts";
+import { formatBytes } from "../text/bytes.ts";
+import { localTime } from "../text/local-time.ts";
+import { plain } from "../text/plain.ts";
 
 /** A note for people, on its own line in place of the output. */
 export function gapNote(gap: RecordingGap): string {
@@ -9,7 +10,7 @@ export function gapNote(gap: RecordingGap): string {
 
 export function gapText({ bytes, why, began }: RecordingGap): string {
   const size = bytes === null ? "output of unknown size" : formatBytes(bytes);
-  const when = began === null ? "" : `, ${new Date(began).toLocaleString("sv-SE")}`;
+  const when = began === null ? "" : `, ${localTime(began)}`;
   return `${size} not recorded: ${plain(why)}${when}`;
 }
 

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { visible } from "@holdfast/contract/visible";
 import type { Context } from "../command.ts";
-import { isYes } from "../trusting.ts";
+import { isYes } from "../workspace/trusting.ts";
 
 /** True if it was installed, so that the failed call can be repeated. Without a terminal the error's hint names the command. */
 export async function installedAdapter({ json }: Context, error: unknown): Promise<boolean> {

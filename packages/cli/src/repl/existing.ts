@@ -2,15 +2,15 @@
 import type { Conversation } from "@holdfast/contract/conversation/endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session/session";
-import { parseBudget } from "../budget-flag.ts";
 import type { Context, Flags } from "../command.ts";
-import { isOver } from "../next-run.ts";
-import { plain } from "../plain.ts";
-import { environmentOf, groupsOf } from "../start-session.ts";
+import { isOver } from "../session/next-run.ts";
+import { environmentOf, groupsOf } from "../session/start.ts";
+import { plain } from "../text/plain.ts";
+import { parseBudget } from "../usage/budget-flag.ts";
 
 /** Settings that a session keeps from its start. */
-const KEPT = ["cwd", "worktree", "base", "workspace", "host", "restart", "memory", "recording-limit", "role", "objective"] as const;
-const KEPT_SWITCHES = ["no-setup", "no-report", "no-context", "trust"] as const;
+const KEPT = ["cwd", "worktree", "base", "workspace", "role", "objective"] as const;
+const KEPT_SWITCHES = ["no-setup", "trust"] as const;
 
 /** Grace period for stopping an agent that restarts with other variables. */
 const GRACE_MS = 5000;

@@ -1,8 +1,8 @@
 /** A line about the conversation's future, printed on leaving; undefined if there is nothing to say. */
 import type { Context } from "../command.ts";
-import { isOver } from "../next-run.ts";
-import { plain } from "../plain.ts";
-import { tellLooked, tellViewed } from "../viewed.ts";
+import { isOver } from "../session/next-run.ts";
+import { tellLooked, tellViewed } from "../session/viewed.ts";
+import { plain } from "../text/plain.ts";
 import type { Opened } from "./open.ts";
 
 export async function farewell(

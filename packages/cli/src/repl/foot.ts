@@ -5,7 +5,7 @@
  * Each frame is one write: it erases the old rows, writes finished lines in their place, and the new rows below. Rows fit the width they were
  * drawn for. If the terminal has become narrower since, it has wrapped them, and accordingly more rows are erased.
  */
-import { widthOf } from "../table.ts";
+import { widthOf } from "../text/fit.ts";
 
 export interface Output {
   readonly columns: number;

@@ -10,11 +10,11 @@ import type { Entry } from "@holdfast/contract/conversation/transcript";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session/session";
 import { NEAR_LIMIT, nearText, reachedText } from "@holdfast/contract/usage/amounts";
-import { hasColor } from "../color.ts";
 import type { Context } from "../command.ts";
-import { plain } from "../plain.ts";
-import { tellViewed } from "../viewed.ts";
-import { writeOut } from "../write-out.ts";
+import { writeOut } from "../console/write-out.ts";
+import { tellViewed } from "../session/viewed.ts";
+import { hasColor } from "../text/color.ts";
+import { plain } from "../text/plain.ts";
 import { MarkdownStream } from "./markdown/stream.ts";
 import { discard, type Opened, openConversation, refusalIn, type Wanted } from "./open.ts";
 import { painter } from "./paint.ts";
@@ -115,7 +115,7 @@ function tellNote(text: string): void {
 async function watchMessage(talk: Talk, id: string, over: AbortController): Promise<void> {
   while (!over.signal.aborted) {
     const message = await talk.message(id, 4000, over.signal).catch(() => undefined);
-    if (message?.state === "failed" && message.turnStartedAt === null) throw (await import("../message-text.ts")).outcome(message);
+    if (message?.state === "failed" && message.turnStartedAt === null) throw (await import("../message/text.ts")).outcome(message);
     if (message && message.state !== "queued" && message.state !== "injecting") break;
     // Pause, so as not to poll a missing daemon in a tight loop.
     await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));

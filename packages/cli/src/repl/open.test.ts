@@ -46,21 +46,18 @@ describe("an existing conversation", () => {
 });
 
 describe("options for an existing conversation (mend 16)", () => {
-  test.each(["cwd", "worktree", "base", "workspace", "role", "objective", "restart", "host"])(
-    "--%s is refused with a hint",
-    async (flag) => {
-      const daemon = new ScriptedDaemon();
-      daemon.session("fix", { endedAt: "x", status: "done" });
-      await expect(openConversation(daemon.context({ words: { [flag]: "x" } }), { existing: "fix" })).rejects.toMatchObject({
-        code: "usage",
-        message: `--${flag} cannot be changed for an existing session (fix)`,
-        hint: `omit it, or start a new conversation: holdfast chat demo --${flag} …`,
-      });
-      expect(daemon.asked("resumeSession")).toEqual([]);
-      // Switching to another conversation inside the chat ignores these options.
-      await openConversation(daemon.context({ words: { [flag]: "x" } }), { existing: "fix", asItIs: true });
-    },
-  );
+  test.each(["cwd", "worktree", "base", "workspace", "role", "objective"])("--%s is refused with a hint", async (flag) => {
+    const daemon = new ScriptedDaemon();
+    daemon.session("fix", { endedAt: "x", status: "done" });
+    await expect(openConversation(daemon.context({ words: { [flag]: "x" } }), { existing: "fix" })).rejects.toMatchObject({
+      code: "usage",
+      message: `--${flag} cannot be changed for an existing session (fix)`,
+      hint: `omit it, or start a new conversation: holdfast chat demo --${flag} …`,
+    });
+    expect(daemon.asked("resumeSession")).toEqual([]);
+    // Switching to another conversation inside the chat ignores these options.
+    await openConversation(daemon.context({ words: { [flag]: "x" } }), { existing: "fix", asItIs: true });
+  });
 
   test("arguments after -- are refused", async () => {
     const daemon = new ScriptedDaemon();

@@ -6,9 +6,9 @@ import type { Entry } from "@holdfast/contract/conversation/transcript";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session/session";
 import type { Context } from "../command.ts";
-import { plain } from "../plain.ts";
-import { startFlags, worktreeOf } from "../start-session.ts";
-import { trusting } from "../trusting.ts";
+import { startFlags, worktreeOf } from "../session/start.ts";
+import { plain } from "../text/plain.ts";
+import { trusting } from "../workspace/trusting.ts";
 import { goOn, joinGroups, refuseKept } from "./existing.ts";
 
 export interface Wanted {

@@ -92,7 +92,7 @@ export class Outbox {
     while (this.#waiting.includes(said)) {
       if (message.state === "failed") {
         this.arrived(said.id);
-        const { outcome } = await import("../message-text.ts");
+        const { outcome } = await import("../message/text.ts");
         return this.#owner.onFailed(said, outcome(message));
       }
       said.why = message.state === "queued" ? message.why : null;

@@ -2,7 +2,7 @@
  * Text with styles, and rows of it. An agent's output becomes plain text here; only painted text has escape sequences, and all of them are
  * Holdfast's.
  */
-import { plain } from "../plain.ts";
+import { plain } from "../text/plain.ts";
 
 /** SGR parameters: `1` bold, `1;36` bold and cyan; empty for none. */
 export interface Span {

@@ -23,8 +23,9 @@ function sit(options: { wanted?: object; daemon?: ScriptedDaemon; first?: string
   const input = Object.assign(new PassThrough(), { setRawMode: (on: boolean) => raw.push(on) });
   const output = Object.assign(new PassThrough(), { isTTY: true, columns: emulator.cols, rows: emulator.rows });
   output.on("data", (chunk: Buffer) => parseNow(emulator, chunk.toString()));
-  const left = talk(daemon.context(), options.wanted ?? { agent: "demo" }, options.first, { input, output } as never);
+  const left = talk(daemon.context(), options.wanted ?? { agent: "demo" }, { input, output } as never);
   left.catch(() => {});
+  if (options.first !== undefined) input.write(`${options.first}\r`);
   const screen = () => {
     const { active } = emulator.buffer;
     return Array.from({ length: active.length }, (_, y) => active.getLine(y)?.translateToString(true) ?? "")

@@ -13,12 +13,13 @@ import type { Session } from "@holdfast/contract/session/session";
 import { reachedText } from "@holdfast/contract/usage/amounts";
 import { userName } from "@holdfast/platform/user";
 import { actingIn } from "@holdfast/sdk/acting";
-import { hasColor } from "../color.ts";
+import { isPerson } from "../attach/is-person.ts";
 import type { Context } from "../command.ts";
-import { plain } from "../plain.ts";
-import { SessionNames } from "../session-names.ts";
-import { cut, shortPath } from "../table.ts";
-import { tellLooked } from "../viewed.ts";
+import { SessionNames } from "../session/names.ts";
+import { tellLooked } from "../session/viewed.ts";
+import { hasColor } from "../text/color.ts";
+import { cut, shortPath } from "../text/fit.ts";
+import { plain } from "../text/plain.ts";
 import { candidatesFor } from "./completion.ts";
 import type { Desk } from "./desk.ts";
 import { Editor, type Effect, type Key } from "./editor/editor.ts";
@@ -45,8 +46,7 @@ const GUARD_MS = 500;
 /** Longest wait on leaving, if the conversation is not open yet. */
 const LATE_MS = 3000;
 
-/** `first`: a message sent at once. */
-export async function talk(context: Context, wanted: Wanted, first?: string, streams: Streams = STANDARD): Promise<number> {
+export async function talk(context: Context, wanted: Wanted, streams: Streams = STANDARD): Promise<number> {
   const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
   const isDumb = process.env.TERM === "dumb";
   if (streams === STANDARD && (!isTerminal || isDumb)) {
@@ -54,16 +54,10 @@ export async function talk(context: Context, wanted: Wanted, first?: string, str
     throw new HoldfastError("not_a_terminal", what, { hint: "for a single turn: holdfast chat NAME -p TEXT" });
   }
   const repl = new Repl(context, { ...wanted, attended: isPerson() }, streams);
-  if (first !== undefined) repl.say(first);
   return repl.run();
 }
 
 const STANDARD: Streams = { input: process.stdin, output: process.stdout };
-
-/** Inside a run the session chats, unless its user acts as the owner. */
-function isPerson(): boolean {
-  return !process.env.HOLDFAST_RUN || actingIn(process.env).as === "owner";
-}
 
 class Repl implements Desk, Followed {
   readonly context: Context;

@@ -1,12 +1,11 @@
 /** The status row of the conversation, most important parts first. Parts that do not fit are dropped from the end. */
-
 import type { Settings } from "@holdfast/contract/conversation/transcript";
 import type { Session } from "@holdfast/contract/session/session";
 import { reachedText, useText } from "@holdfast/contract/usage/amounts";
 import type { BudgetState, BudgetUse } from "@holdfast/contract/usage/budget";
-import { plain } from "../plain.ts";
-import { costCell, formatTokens, tokensCell } from "../spent-text.ts";
-import { cut, widthOf } from "../table.ts";
+import { cut, widthOf } from "../text/fit.ts";
+import { plain } from "../text/plain.ts";
+import { costCell, formatTokens, tokensCell } from "../usage/spent.ts";
 import { nameOf } from "./view.ts";
 
 export interface Standing {

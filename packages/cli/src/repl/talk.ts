@@ -10,7 +10,7 @@ import type { Message } from "@holdfast/contract/message/message";
 import type { Session } from "@holdfast/contract/session/session";
 import { Patience } from "@holdfast/sdk/patience";
 import type { Context } from "../command.ts";
-import { isOver, untilSession } from "../next-run.ts";
+import { isOver, untilSession } from "../session/next-run.ts";
 
 export interface Followed {
   onEntry(placed: PlacedEntry): void | Promise<void>;

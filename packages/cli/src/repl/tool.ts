@@ -1,8 +1,8 @@
 /** A tool call: one line while it runs and when it is done; everything when unfolded. */
 import type { ToolKind } from "@holdfast/contract/conversation/enums";
-import { formatDuration } from "../duration.ts";
-import { plain } from "../plain.ts";
-import { cut, shortPath } from "../table.ts";
+import { formatDuration } from "../text/duration.ts";
+import { cut, shortPath } from "../text/fit.ts";
+import { plain } from "../text/plain.ts";
 import { type Change, countChange, diffLines } from "./diff.ts";
 import { inertLine, inertLines, type Paint, STYLE } from "./paint.ts";
 

@@ -5,8 +5,8 @@
 import { changeLines, describeAsk } from "@holdfast/contract/approval/described";
 import type { TurnEnd } from "@holdfast/contract/conversation/enums";
 import type { Entry } from "@holdfast/contract/conversation/transcript";
-import { plain } from "../plain.ts";
-import { cut } from "../table.ts";
+import { cut } from "../text/fit.ts";
+import { plain } from "../text/plain.ts";
 import { MarkdownStream } from "./markdown/stream.ts";
 import { inertLine, inertLines, type Paint, STYLE } from "./paint.ts";
 import { argumentRows, doneRows, spinner, type Tool, toolRow, unfoldedRows } from "./tool.ts";

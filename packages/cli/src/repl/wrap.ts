@@ -1,5 +1,5 @@
 /** Wraps text to the terminal's width. Words stay whole where they fit; nothing is omitted. */
-import { widthOf } from "../table.ts";
+import { widthOf } from "../text/fit.ts";
 import type { Span } from "./paint.ts";
 
 export interface WrappedRow {

@@ -4,7 +4,7 @@
  */
 import { gapNote, gapText } from "../recording/gap-note.ts";
 import type { Step } from "../recording/timeline.ts";
-import { formatBytes } from "../table.ts";
+import { formatBytes } from "../text/bytes.ts";
 import { PlayClock } from "./clock.ts";
 import { WatchedScreen } from "./screen.ts";
 import { SLICE, View } from "./view.ts";

@@ -1,11 +1,11 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Context } from "../command.ts";
-import { plain } from "../plain.ts";
+import { writeOut } from "../console/write-out.ts";
 import { gapSummary } from "../recording/gap-note.ts";
 import { type Step, timeline } from "../recording/timeline.ts";
-import { formatBytes } from "../table.ts";
-import { tellViewed } from "../viewed.ts";
-import { writeOut } from "../write-out.ts";
+import { tellViewed } from "../session/viewed.ts";
+import { formatBytes } from "../text/bytes.ts";
+import { plain } from "../text/plain.ts";
 import { type Played, Player, timeText } from "./player.ts";
 
 export interface ReplayOptions {

@@ -14,7 +14,7 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { BudgetRequest } from "@holdfast/contract/usage/budget";
 import { editDistance } from "@holdfast/platform/edit-distance";
-import { parseBudget } from "../budget-flag.ts";
+import { parseBudget } from "../usage/budget-flag.ts";
 import { decoded, type Line, type ScannedItem, scan } from "./scan.ts";
 
 export interface TaskItem {

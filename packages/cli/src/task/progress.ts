@@ -1,8 +1,8 @@
 /** Progress of a task file: redrawn bars on a terminal, one line per change elsewhere. */
-import { color } from "../color.ts";
-import { formatDuration } from "../duration.ts";
-import { plain } from "../plain.ts";
-import { cut } from "../table.ts";
+import { color } from "../text/color.ts";
+import { formatDuration } from "../text/duration.ts";
+import { cut } from "../text/fit.ts";
+import { plain } from "../text/plain.ts";
 import type { TaskItem } from "./parse.ts";
 import type { Change } from "./work.ts";
 

@@ -12,10 +12,10 @@ import type { Task } from "@holdfast/contract/task/task";
 import { reachedText } from "@holdfast/contract/usage/amounts";
 import type { HoldfastClient } from "@holdfast/sdk/client";
 
-import { outcome } from "../message-text.ts";
-import { isOver } from "../next-run.ts";
-import { callerEnvironment } from "../start-session.ts";
-import { waitsFor } from "../status-text.ts";
+import { outcome } from "../message/text.ts";
+import { isOver } from "../session/next-run.ts";
+import { callerEnvironment } from "../session/start.ts";
+import { waitsFor } from "../session/status-text.ts";
 import { type Hands, handsFor } from "./hands.ts";
 import type { TaskItem } from "./parse.ts";
 import type { Doing, Turns } from "./turns.ts";

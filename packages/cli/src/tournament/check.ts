@@ -3,7 +3,7 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Tournament } from "@holdfast/contract/tournament/tournament";
 import type { Context } from "../command.ts";
-import { plain } from "../plain.ts";
+import { plain } from "../text/plain.ts";
 import { checkText } from "./text.ts";
 
 /** A single test suite can use all cores of a machine. */

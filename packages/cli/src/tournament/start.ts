@@ -2,12 +2,12 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { EntryFailure } from "@holdfast/contract/tournament/endpoints";
 import type { Tournament } from "@holdfast/contract/tournament/tournament";
-import { color } from "../color.ts";
 import type { Context } from "../command.ts";
-import { plain } from "../plain.ts";
-import { printError } from "../print-error.ts";
-import { startFlags } from "../start-session.ts";
-import { withProgress } from "../workspace-progress.ts";
+import { printError } from "../console/print-error.ts";
+import { startFlags } from "../session/start.ts";
+import { color } from "../text/color.ts";
+import { plain } from "../text/plain.ts";
+import { withProgress } from "../workspace/progress.ts";
 
 export async function startTournament(context: Context, what: { agent: string | undefined; prompt: string | undefined }): Promise<number> {
   const { flags, client } = context;

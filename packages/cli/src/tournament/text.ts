@@ -2,12 +2,12 @@
 import { stripVTControlCharacters } from "node:util";
 import type { Check, Tournament, TournamentEntry } from "@holdfast/contract/tournament/tournament";
 import { counted } from "@holdfast/platform/units";
-import { color } from "../color.ts";
-import { columns } from "../columns.ts";
-import { formatDuration } from "../duration.ts";
-import { plain } from "../plain.ts";
-import { statusCell } from "../status-text.ts";
-import { cut, shortPath, widthOf } from "../table.ts";
+import { statusCell } from "../session/status-text.ts";
+import { color } from "../text/color.ts";
+import { columns } from "../text/columns.ts";
+import { formatDuration } from "../text/duration.ts";
+import { cut, shortPath, widthOf } from "../text/fit.ts";
+import { plain } from "../text/plain.ts";
 
 export function tournamentText(
   tournament: Tournament,

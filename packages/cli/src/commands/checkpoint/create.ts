@@ -1,7 +1,7 @@
 import { counted } from "@holdfast/platform/units";
-import { checkpointArguments } from "../../checkpoint-arguments.ts";
-import { leftOutText } from "../../checkpoint-text.ts";
 import type { Command } from "../../command.ts";
+import { checkpointArguments } from "../../workspace/checkpoint-arguments.ts";
+import { leftOutText } from "../../workspace/checkpoint-text.ts";
 
 export const command: Command = {
   name: "checkpoint create",

@@ -1,7 +1,7 @@
-import { checkpointArguments } from "../../checkpoint-arguments.ts";
 import type { Command } from "../../command.ts";
-import { diffText } from "../../diff-text.ts";
-import { writeOut } from "../../write-out.ts";
+import { writeOut } from "../../console/write-out.ts";
+import { diffText } from "../../text/diff.ts";
+import { checkpointArguments } from "../../workspace/checkpoint-arguments.ts";
 
 export const command: Command = {
   name: "checkpoint diff",

@@ -1,8 +1,8 @@
-import { checkpointArguments } from "../../checkpoint-arguments.ts";
-import { changedText, checkpointTable, leftOutText } from "../../checkpoint-text.ts";
 import type { Command } from "../../command.ts";
-import { plain } from "../../plain.ts";
-import { writeOut } from "../../write-out.ts";
+import { writeOut } from "../../console/write-out.ts";
+import { plain } from "../../text/plain.ts";
+import { checkpointArguments } from "../../workspace/checkpoint-arguments.ts";
+import { changedText, checkpointTable, leftOutText } from "../../workspace/checkpoint-text.ts";
 
 export const command: Command = {
   name: "checkpoint ls",
@@ -11,7 +11,6 @@ export const command: Command = {
   description:
     "FILES is the number of files that differ from the checkpoint before; after a rewind, from the checkpoint that was restored.",
   arguments: "workspaces",
-  flags: {},
   examples: [
     ["holdfast checkpoint ls fix-login", "list the checkpoints of a workspace, or of a session's workspace"],
     ["holdfast checkpoint ls --json | jq '.[-1].number'", "print the newest, for the workspace of this directory"],

@@ -1,8 +1,8 @@
 import { HoldfastError } from "@holdfast/contract/errors";
-import { checkpointArguments } from "../../checkpoint-arguments.ts";
-import { leftOutText } from "../../checkpoint-text.ts";
 import type { Command } from "../../command.ts";
-import { plain } from "../../plain.ts";
+import { plain } from "../../text/plain.ts";
+import { checkpointArguments } from "../../workspace/checkpoint-arguments.ts";
+import { leftOutText } from "../../workspace/checkpoint-text.ts";
 
 export const command: Command = {
   name: "checkpoint rewind",

@@ -1,6 +1,6 @@
 import type { Command } from "../../command.ts";
-import { configure, problemLines } from "../../configure.ts";
-import { shortPath } from "../../table.ts";
+import { configure, problemLines } from "../../config/configure.ts";
+import { shortPath } from "../../text/fit.ts";
 
 export const command: Command = {
   name: "config check",
@@ -8,7 +8,6 @@ export const command: Command = {
   usage: "",
   description: "Prints each problem with its file, line, key and fix. Exits with 1 if there is a problem.",
   onlyReads: true,
-  flags: {},
   examples: [
     ["holdfast config check", "check the files before the daemon starts again"],
     ["holdfast config check --json", "for a script"],

@@ -11,10 +11,10 @@ import {
 } from "@holdfast/platform/configuration-file";
 import { writeNewFile } from "@holdfast/platform/files";
 import type { Command } from "../../command.ts";
-import { configure, problemLines, tellDaemon } from "../../configure.ts";
-import { refuseSession } from "../../refuse-session.ts";
-import { shortPath } from "../../table.ts";
-import { isYes } from "../../trusting.ts";
+import { configure, problemLines, tellDaemon } from "../../config/configure.ts";
+import { refuseSession } from "../../connection/refuse-session.ts";
+import { shortPath } from "../../text/fit.ts";
+import { isYes } from "../../workspace/trusting.ts";
 
 export const command: Command = {
   name: "config edit",

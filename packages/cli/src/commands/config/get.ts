@@ -1,8 +1,8 @@
 import type { ConfiguredValue } from "@holdfast/contract/configuration/configured";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../../command.ts";
-import { configure, inToml } from "../../configure.ts";
-import { plain } from "../../plain.ts";
+import { configure, inToml } from "../../config/configure.ts";
+import { plain } from "../../text/plain.ts";
 
 export const command: Command = {
   name: "config get",
@@ -12,7 +12,6 @@ export const command: Command = {
     "Prints the value that applies: your own, the project's, or the default. Exits with 1 when the key is not set and has no default.",
   arguments: "nothing",
   onlyReads: true,
-  flags: {},
   examples: [
     ["holdfast config get prune.age", "print one setting"],
     ["holdfast config get prune", "print every setting of a table"],

@@ -1,5 +1,5 @@
 import type { Command } from "../../command.ts";
-import { configure } from "../../configure.ts";
+import { configure } from "../../config/configure.ts";
 
 export const command: Command = {
   name: "config path",

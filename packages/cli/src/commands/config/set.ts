@@ -1,9 +1,9 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../../command.ts";
-import { configure, inToml, tellDaemon } from "../../configure.ts";
-import { plain } from "../../plain.ts";
-import { refuseSession } from "../../refuse-session.ts";
-import { shortPath } from "../../table.ts";
+import { configure, inToml, tellDaemon } from "../../config/configure.ts";
+import { refuseSession } from "../../connection/refuse-session.ts";
+import { shortPath } from "../../text/fit.ts";
+import { plain } from "../../text/plain.ts";
 
 export const command: Command = {
   name: "config set",

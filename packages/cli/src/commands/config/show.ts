@@ -1,16 +1,15 @@
 import type { ConfiguredValue } from "@holdfast/contract/configuration/configured";
-import { color } from "../../color.ts";
 import type { Command } from "../../command.ts";
-import { configure, inToml } from "../../configure.ts";
-import { plain } from "../../plain.ts";
-import { shortPath } from "../../table.ts";
+import { configure, inToml } from "../../config/configure.ts";
+import { color } from "../../text/color.ts";
+import { shortPath } from "../../text/fit.ts";
+import { plain } from "../../text/plain.ts";
 
 export const command: Command = {
   name: "config show",
   summary: "show every setting and where it comes from",
   usage: "",
   onlyReads: true,
-  flags: {},
   examples: [
     ["holdfast config show", "show every setting with its value and where it is set"],
     ["holdfast config show --json | jq '.[] | select(.source != \"default\")'", "show only the settings of a file"],

@@ -2,7 +2,7 @@ import { CONTEXT_FILES, type ContextFileName } from "@holdfast/contract/context/
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../../command.ts";
 import { targetOf } from "../../context/read.ts";
-import { shortPath } from "../../table.ts";
+import { shortPath } from "../../text/fit.ts";
 
 export const command: Command = {
   name: "context edit",
@@ -10,7 +10,6 @@ export const command: Command = {
   usage: "[FILE] [NAME]",
   description: "FILE is background, plan (default), log or results. The editor is $VISUAL, else $EDITOR, else vi.",
   arguments: "context-files",
-  flags: {},
   examples: [
     ["holdfast context edit", "edit the plan of this directory"],
     ["holdfast context edit background fix-login", "edit the background of a session or workspace"],

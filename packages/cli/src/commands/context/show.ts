@@ -1,9 +1,9 @@
 import type { WorkingContext } from "@holdfast/contract/context/context";
-import { color } from "../../color.ts";
 import type { Command } from "../../command.ts";
 import { readContext, tooMany } from "../../context/read.ts";
-import { plain } from "../../plain.ts";
-import { shortPath } from "../../table.ts";
+import { color } from "../../text/color.ts";
+import { shortPath } from "../../text/fit.ts";
+import { plain } from "../../text/plain.ts";
 
 export const command: Command = {
   name: "context show",
@@ -11,7 +11,6 @@ export const command: Command = {
   usage: "[NAME]",
   arguments: "sessions",
   onlyReads: true,
-  flags: {},
   examples: [
     ["holdfast context show", "show the Working Context of this directory"],
     ["holdfast context show fix-login --json", "show that of a session or workspace, for a script"],

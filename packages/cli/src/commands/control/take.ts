@@ -1,4 +1,4 @@
-import { act, TO } from "../../act-on-control.ts";
+import { act, TO } from "../../attach/act-on-control.ts";
 import type { Command } from "../../command.ts";
 
 export const command: Command = {

@@ -1,6 +1,6 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../../command.ts";
-import { plain } from "../../plain.ts";
+import { plain } from "../../text/plain.ts";
 
 export const command: Command = {
   name: "group coordinator",
@@ -9,7 +9,6 @@ export const command: Command = {
   description:
     "The first member is the coordinator until somebody changes it. When the coordinator ends, leaves or is removed, the running member with the longest membership takes over.",
   arguments: "group-members",
-  flags: {},
   examples: [
     ["holdfast group coordinator team", "show the coordinator"],
     ["holdfast group coordinator team web", "make web the coordinator"],

@@ -1,8 +1,8 @@
 import { counted } from "@holdfast/platform/units";
 import type { Command } from "../../command.ts";
-import { given } from "../../group-arguments.ts";
-import { plain } from "../../plain.ts";
-import { wholeNumber } from "../../select.ts";
+import { given } from "../../group/arguments.ts";
+import { wholeNumber } from "../../session/select.ts";
+import { plain } from "../../text/plain.ts";
 
 export const command: Command = {
   name: "group create",

@@ -1,8 +1,8 @@
 import type { Command } from "../../command.ts";
-import { formatDuration } from "../../duration.ts";
-import { given } from "../../group-arguments.ts";
-import { callers } from "../../group-text.ts";
-import { plain } from "../../plain.ts";
+import { given } from "../../group/arguments.ts";
+import { callers } from "../../group/text.ts";
+import { formatDuration } from "../../text/duration.ts";
+import { plain } from "../../text/plain.ts";
 
 export const command: Command = {
   name: "group get",
@@ -13,7 +13,6 @@ export const command: Command = {
   onlyReads: true,
   printsJson: true,
   arguments: "group-keys",
-  flags: {},
   examples: [
     ["holdfast group get team api", "print a value"],
     ["holdfast group get team api --json | jq .revision", "print its revision"],

@@ -1,6 +1,6 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../../command.ts";
-import { plain } from "../../plain.ts";
+import { plain } from "../../text/plain.ts";
 
 export const command: Command = {
   name: "group goal",

@@ -1,8 +1,8 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../../command.ts";
-import { sessionsOr } from "../../group-arguments.ts";
-import { membersText } from "../../group-text.ts";
-import { plain } from "../../plain.ts";
+import { sessionsOr } from "../../group/arguments.ts";
+import { membersText } from "../../group/text.ts";
+import { plain } from "../../text/plain.ts";
 
 export const command: Command = {
   name: "group join",
@@ -11,7 +11,6 @@ export const command: Command = {
   description:
     "Adds all sessions, or none if the group would exceed its limit. The first member is the coordinator. A session can be in several groups. Inside a run, without SESSION, the run's own session joins.",
   arguments: "group-sessions",
-  flags: {},
   examples: [
     ["holdfast group join team api web", "add two sessions"],
     ["holdfast group join team/research api", "add a session to a group inside team"],

@@ -1,11 +1,11 @@
 import type { SharedKey } from "@holdfast/contract/group/group";
-import { columns } from "../../columns.ts";
 import type { Command } from "../../command.ts";
-import { formatDuration } from "../../duration.ts";
-import { given } from "../../group-arguments.ts";
-import { callers } from "../../group-text.ts";
-import { plain } from "../../plain.ts";
-import { formatBytes } from "../../table.ts";
+import { given } from "../../group/arguments.ts";
+import { callers } from "../../group/text.ts";
+import { formatBytes } from "../../text/bytes.ts";
+import { columns } from "../../text/columns.ts";
+import { formatDuration } from "../../text/duration.ts";
+import { plain } from "../../text/plain.ts";
 
 export const command: Command = {
   name: "group keys",
@@ -13,7 +13,6 @@ export const command: Command = {
   usage: "GROUP",
   onlyReads: true,
   arguments: "groups",
-  flags: {},
   examples: [
     ["holdfast group keys team", "show each value with its author and age"],
     ["holdfast group keys team --json | jq -r '.values[].key'", "print only the keys"],

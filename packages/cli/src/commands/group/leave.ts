@@ -1,10 +1,10 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Group } from "@holdfast/contract/group/group";
 import type { Command } from "../../command.ts";
-import { sessionsOr } from "../../group-arguments.ts";
-import { membersText } from "../../group-text.ts";
-import { plain } from "../../plain.ts";
-import { printError } from "../../print-error.ts";
+import { printError } from "../../console/print-error.ts";
+import { sessionsOr } from "../../group/arguments.ts";
+import { membersText } from "../../group/text.ts";
+import { plain } from "../../text/plain.ts";
 
 export const command: Command = {
   name: "group leave",
@@ -13,7 +13,6 @@ export const command: Command = {
   description:
     "If the coordinator leaves, the running member with the longest membership takes over. Inside a run, without SESSION, the run's own session leaves.",
   arguments: "group-members",
-  flags: {},
   examples: [["holdfast group leave team api", "remove a member"]],
   async run(context) {
     const [path, ...names] = context.args;

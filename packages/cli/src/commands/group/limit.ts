@@ -1,8 +1,8 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../../command.ts";
-import { given } from "../../group-arguments.ts";
-import { membersText } from "../../group-text.ts";
-import { plain } from "../../plain.ts";
+import { given } from "../../group/arguments.ts";
+import { membersText } from "../../group/text.ts";
+import { plain } from "../../text/plain.ts";
 
 export const command: Command = {
   name: "group limit",
@@ -10,7 +10,6 @@ export const command: Command = {
   usage: "GROUP N|default",
   description: "From 1 to 1,000. default is [groups] limit in config.toml, or 32. Current members stay.",
   arguments: "groups",
-  flags: {},
   examples: [
     ["holdfast group limit team 64", "allow 64 members"],
     ["holdfast group limit team default", "use the configured limit"],

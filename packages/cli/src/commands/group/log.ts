@@ -1,7 +1,7 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../../command.ts";
-import { logEntry } from "../../group-message-text.ts";
-import { wholeNumber } from "../../select.ts";
+import { logEntry } from "../../group/message-text.ts";
+import { wholeNumber } from "../../session/select.ts";
 
 export const command: Command = {
   name: "group log",

@@ -1,12 +1,11 @@
 import type { Command } from "../../command.ts";
-import { groupTable } from "../../group-text.ts";
+import { groupTable } from "../../group/text.ts";
 
 export const command: Command = {
   name: "group ls",
   summary: "list groups with member count and coordinator",
   usage: "",
   onlyReads: true,
-  flags: {},
   examples: [
     ["holdfast group ls", "list all groups"],
     ["holdfast group ls --json | jq -r '.[].path'", "print only the names"],

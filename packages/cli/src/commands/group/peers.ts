@@ -1,10 +1,10 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Peer } from "@holdfast/contract/group/group";
-import { columns } from "../../columns.ts";
 import type { Command } from "../../command.ts";
-import { sessionsOr } from "../../group-arguments.ts";
-import { plain } from "../../plain.ts";
-import { cut } from "../../table.ts";
+import { sessionsOr } from "../../group/arguments.ts";
+import { columns } from "../../text/columns.ts";
+import { cut } from "../../text/fit.ts";
+import { plain } from "../../text/plain.ts";
 
 export const command: Command = {
   name: "group peers",
@@ -14,7 +14,6 @@ export const command: Command = {
     "Includes the groups above and below: members of team/research and of team are peers. Inside a run, without SESSION, the run's own session is used.",
   onlyReads: true,
   arguments: "sessions",
-  flags: {},
   examples: [
     ["holdfast group peers api", "list the peers of a session"],
     ["holdfast group peers api --json | jq -r '.[].name'", "print only their names"],

@@ -1,6 +1,6 @@
 import type { Command } from "../../command.ts";
-import { given } from "../../group-arguments.ts";
-import { plain } from "../../plain.ts";
+import { given } from "../../group/arguments.ts";
+import { plain } from "../../text/plain.ts";
 
 export const command: Command = {
   name: "group rm",

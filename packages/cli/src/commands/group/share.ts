@@ -1,9 +1,9 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command, Context } from "../../command.ts";
-import { parseExactly } from "../../exact-json.ts";
-import { ifRevision } from "../../group-arguments.ts";
-import { plain } from "../../plain.ts";
-import { readInput } from "../../read-input.ts";
+import { readInput } from "../../console/read-input.ts";
+import { ifRevision } from "../../group/arguments.ts";
+import { parseExactly } from "../../group/exact-json.ts";
+import { plain } from "../../text/plain.ts";
 
 export const command: Command = {
   name: "group share",

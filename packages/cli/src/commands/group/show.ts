@@ -1,7 +1,8 @@
 import type { Group } from "@holdfast/contract/group/group";
 import type { Command } from "../../command.ts";
-import { given } from "../../group-arguments.ts";
-import { local, membersText, memberTable, rows } from "../../group-text.ts";
+import { given } from "../../group/arguments.ts";
+import { membersText, memberTable, rows } from "../../group/text.ts";
+import { localTime } from "../../text/local-time.ts";
 
 export const command: Command = {
   name: "group show",
@@ -9,7 +10,6 @@ export const command: Command = {
   usage: "GROUP",
   onlyReads: true,
   arguments: "groups",
-  flags: {},
   examples: [
     ["holdfast group show team", "show the members and their status"],
     ["holdfast group show team --json | jq -r '.members[] | select(.ended | not) | .name'", "list the running members"],
@@ -31,7 +31,7 @@ function render(group: Group): string {
     ["members", membersText(group)],
     ["coordinator", group.coordinator?.name ?? (group.members.length === 0 ? null : "none: no member is running")],
     ["keys", group.keys === 0 ? "none" : `${group.keys}: holdfast group keys ${group.path}`],
-    ["made", `${local(group.createdAt)} by ${group.createdBy}`],
+    ["made", `${localTime(group.createdAt)} by ${group.createdBy}`],
   ]);
   return group.members.length === 0 ? `${facts}` : `${facts}\n\n${memberTable(group.members)}`;
 }

@@ -1,10 +1,10 @@
 import type { GroupStats } from "@holdfast/contract/group/group";
 import { counted } from "@holdfast/platform/units";
 import type { Command } from "../../command.ts";
-import { formatDuration } from "../../duration.ts";
-import { given } from "../../group-arguments.ts";
-import { rows } from "../../group-text.ts";
-import { costText, tokensText } from "../../spent-text.ts";
+import { given } from "../../group/arguments.ts";
+import { rows } from "../../group/text.ts";
+import { formatDuration } from "../../text/duration.ts";
+import { costText, tokensText } from "../../usage/spent.ts";
 
 export const command: Command = {
   name: "group stats",
@@ -14,7 +14,6 @@ export const command: Command = {
     "Counts each session of the group and its inner groups once. Cost and tokens include all runs of a member, also those before it joined; see holdfast usage --by group.",
   onlyReads: true,
   arguments: "groups",
-  flags: {},
   examples: [
     ["holdfast group stats team", "show the progress of a group"],
     ["holdfast group stats team --json | jq .spent.cost", "print the cost"],

@@ -1,14 +1,14 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { ValueChange } from "@holdfast/contract/group/group";
 import { Patience } from "@holdfast/sdk/patience";
-import { color } from "../../color.ts";
 import type { Command, Context } from "../../command.ts";
-import { parseDuration } from "../../duration.ts";
-import { given } from "../../group-arguments.ts";
-import { callers } from "../../group-text.ts";
-import { plain } from "../../plain.ts";
-import { wholeNumber } from "../../select.ts";
-import { cut } from "../../table.ts";
+import { given } from "../../group/arguments.ts";
+import { callers } from "../../group/text.ts";
+import { wholeNumber } from "../../session/select.ts";
+import { color } from "../../text/color.ts";
+import { parseDuration } from "../../text/duration.ts";
+import { cut } from "../../text/fit.ts";
+import { plain } from "../../text/plain.ts";
 
 /** Wait of one request; shorter than the time after which a daemon counts as unresponsive. */
 const ONE_WAIT_MS = 4000;
@@ -16,6 +16,7 @@ const ONE_WAIT_MS = 4000;
 export const command: Command = {
   name: "group watch",
   summary: "print changes of shared values as they happen",
+  follows: () => true,
   usage: "GROUP [--after N] [--once] [--timeout 30s]",
   description:
     "Prints changes in the group and its parents from now on. With --after, it first prints the latest change of each key since that revision. Watching continues when the daemon is replaced. With --timeout it ends when the time is over, with exit code 16 if nothing changed.",

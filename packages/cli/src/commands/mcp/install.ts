@@ -2,7 +2,7 @@ import { dirname, join } from "node:path";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { findProgram } from "@holdfast/platform/program";
 import type { Command } from "../../command.ts";
-import { shortPath } from "../../table.ts";
+import { shortPath } from "../../text/fit.ts";
 
 export const command: Command = {
   name: "mcp install",

@@ -1,7 +1,7 @@
 import { actingIn } from "@holdfast/sdk/acting";
 import { refuseInsideRun } from "@holdfast/sdk/node/inside-a-run";
 import type { Command } from "../../command.ts";
-import { connect } from "../../connect.ts";
+import { connect } from "../../connection/connect.ts";
 import { NO_TOKEN } from "../../mcp/no-token.ts";
 
 export const command: Command = {
@@ -10,7 +10,6 @@ export const command: Command = {
   usage: "",
   description:
     "Acts as the session whose token is in HOLDFAST_TOKEN. Without a token it acts as you, and refuses to inside a run. It ends with its input. The same server is available over HTTP if the daemon listens (holdfast up --listen): POST /mcp, with a token.",
-  flags: {},
   arguments: "nothing",
   examples: [["holdfast mcp serve", "the command that an agent starts"]],
   async run({ home }) {

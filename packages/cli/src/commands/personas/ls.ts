@@ -1,16 +1,15 @@
 import type { Persona, PersonaList, PersonaProblem } from "@holdfast/contract/persona/persona";
-import { color } from "../../color.ts";
-import { columns } from "../../columns.ts";
 import type { Command } from "../../command.ts";
-import { plain } from "../../plain.ts";
-import { cut, shortPath } from "../../table.ts";
+import { color } from "../../text/color.ts";
+import { columns } from "../../text/columns.ts";
+import { cut, shortPath } from "../../text/fit.ts";
+import { plain } from "../../text/plain.ts";
 
 export const command: Command = {
   name: "personas ls",
   summary: "list the personas, and files with errors",
   usage: "",
   onlyReads: true,
-  flags: {},
   examples: [
     ["holdfast personas ls", "show name, agent, model, source and description"],
     ["holdfast personas ls --json | jq -r '.personas[].name'", "for a script"],

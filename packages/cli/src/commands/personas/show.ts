@@ -1,9 +1,9 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Persona } from "@holdfast/contract/persona/persona";
-import { color } from "../../color.ts";
 import type { Command } from "../../command.ts";
-import { plain } from "../../plain.ts";
-import { shortPath } from "../../table.ts";
+import { color } from "../../text/color.ts";
+import { shortPath } from "../../text/fit.ts";
+import { plain } from "../../text/plain.ts";
 
 export const command: Command = {
   name: "personas show",
@@ -11,7 +11,6 @@ export const command: Command = {
   usage: "NAME",
   arguments: "personas",
   onlyReads: true,
-  flags: {},
   examples: [
     ["holdfast personas show code-reviewer", "show the persona used in this directory"],
     ["holdfast personas show code-reviewer --json | jq -r .instructions", "print only the instructions"],

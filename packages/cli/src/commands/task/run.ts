@@ -2,8 +2,7 @@ import { realpathSync } from "node:fs";
 import { basename } from "node:path";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command, Context } from "../../command.ts";
-import { plain } from "../../plain.ts";
-import { printNotes } from "../../start-session.ts";
+import { printNotes } from "../../session/start.ts";
 import { checkHands, findHands, type Hands, handsFor } from "../../task/hands.ts";
 import { parseTaskFile, type TaskItem } from "../../task/parse.ts";
 import { drawn, LiveBlock, lineOf, Standings } from "../../task/progress.ts";
@@ -11,7 +10,8 @@ import { waves } from "../../task/schedule.ts";
 import { SessionTurns } from "../../task/sessions.ts";
 import { readTaskFile } from "../../task/tick.ts";
 import { type Change, work } from "../../task/work.ts";
-import { TRUST_FLAG, trustFirst } from "../../trusting.ts";
+import { plain } from "../../text/plain.ts";
+import { TRUST_FLAG, trustFirst } from "../../workspace/trusting.ts";
 
 /** Redraw interval of the times on a terminal. */
 const DRAW_MS = 1000;

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../../command.ts";
-import { plain } from "../../plain.ts";
-import { actionLines, isYes } from "../../trusting.ts";
+import { plain } from "../../text/plain.ts";
+import { actionLines, isYes } from "../../workspace/trusting.ts";
 
 export const command: Command = {
   name: "trust add",

@@ -1,17 +1,17 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Trust } from "@holdfast/contract/trust/trust";
 import { inOneLine, visible } from "@holdfast/contract/visible";
-import { color } from "../../color.ts";
 import type { Command } from "../../command.ts";
-import { plain } from "../../plain.ts";
-import { writeOut } from "../../write-out.ts";
+import { writeOut } from "../../console/write-out.ts";
+import { color } from "../../text/color.ts";
+import { localTime } from "../../text/local-time.ts";
+import { plain } from "../../text/plain.ts";
 
 export const command: Command = {
   name: "trust ls",
   summary: "list what is trusted",
   usage: "",
   onlyReads: true,
-  flags: {},
   arguments: "nothing",
   examples: [
     ["holdfast trust ls", "list each directory and its permissions"],
@@ -28,7 +28,7 @@ export const command: Command = {
 
 export function trustLines({ directory, hash, setup, copy, agent, at, by }: Trust): string[] {
   return [
-    `${color("bold", visible(directory))}  ${hash.slice(0, 12)}  ${color("dim", `${new Date(at).toLocaleString("sv-SE")} by ${plain(by)}`)}`,
+    `${color("bold", visible(directory))}  ${hash.slice(0, 12)}  ${color("dim", `${localTime(at)} by ${plain(by)}`)}`,
     ...(setup === null ? [] : [`  run   ${inOneLine(setup)}`]),
     ...(agent ? [`  ${plain(agent.name)} trusts the folder of each worktree made for ${plain(agent.owner)}`] : []),
     ...(copy.length === 0 ? [] : [`  copy  ${copy.map(visible).join(", ")}`]),

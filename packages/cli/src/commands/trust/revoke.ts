@@ -1,14 +1,13 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../../command.ts";
-import { plain } from "../../plain.ts";
+import { plain } from "../../text/plain.ts";
 
 export const command: Command = {
   name: "trust revoke",
   summary: "revoke the trust in a project",
   usage: "DIR|HASH",
   description: "Existing workspaces stay unchanged. Holdfast asks again before the project runs or copies anything.",
-  flags: {},
   arguments: "trusted",
   examples: [
     ["holdfast trust revoke ~/code/app", "revoke everything trusted there"],

@@ -1,9 +1,9 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../../command.ts";
-import { plain } from "../../plain.ts";
-import { callerEnvironment } from "../../start-session.ts";
-import { TRUST_FLAG } from "../../trusting.ts";
-import { withProgress } from "../../workspace-progress.ts";
+import { callerEnvironment } from "../../session/start.ts";
+import { plain } from "../../text/plain.ts";
+import { withProgress } from "../../workspace/progress.ts";
+import { TRUST_FLAG } from "../../workspace/trusting.ts";
 
 export const command: Command = {
   name: "workspace create",

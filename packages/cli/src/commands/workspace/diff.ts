@@ -1,7 +1,7 @@
 import type { Command } from "../../command.ts";
-import { diffText } from "../../diff-text.ts";
-import { workspaceRef } from "../../workspace-ref.ts";
-import { writeOut } from "../../write-out.ts";
+import { writeOut } from "../../console/write-out.ts";
+import { diffText } from "../../text/diff.ts";
+import { workspaceRef } from "../../workspace/ref.ts";
 
 export const command: Command = {
   name: "workspace diff",

@@ -1,10 +1,10 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Collected, CollectOutcome } from "@holdfast/contract/workspace/end";
-import { color } from "../../color.ts";
 import type { Command } from "../../command.ts";
-import { parseDuration } from "../../duration.ts";
-import { plain } from "../../plain.ts";
-import { callerEnvironment } from "../../start-session.ts";
+import { callerEnvironment } from "../../session/start.ts";
+import { color } from "../../text/color.ts";
+import { parseDuration } from "../../text/duration.ts";
+import { plain } from "../../text/plain.ts";
 
 export const command: Command = {
   name: "workspace gc",

@@ -1,5 +1,5 @@
 import type { Command } from "../../command.ts";
-import { workspaceTable } from "../../workspace-text.ts";
+import { workspaceTable } from "../../workspace/text.ts";
 
 export const command: Command = {
   name: "workspace ls",

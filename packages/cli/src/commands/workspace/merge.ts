@@ -1,10 +1,10 @@
 import type { MergeOutcome } from "@holdfast/contract/workspace/end";
 import { counted } from "@holdfast/platform/units";
 import type { Command } from "../../command.ts";
-import { mergeBody, mergeFlags } from "../../merge-flags.ts";
-import { plain } from "../../plain.ts";
-import { workspaceRef } from "../../workspace-ref.ts";
-import { printNotes, pushedText } from "../../workspace-text.ts";
+import { plain } from "../../text/plain.ts";
+import { mergeBody, mergeFlags } from "../../workspace/merge-flags.ts";
+import { workspaceRef } from "../../workspace/ref.ts";
+import { printNotes, pushedText } from "../../workspace/text.ts";
 
 export const command: Command = {
   name: "workspace merge",

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { findProgram } from "@holdfast/platform/program";
 import type { Command } from "../../command.ts";
-import { workspaceRef } from "../../workspace-ref.ts";
+import { workspaceRef } from "../../workspace/ref.ts";
 
 export const command: Command = {
   name: "workspace open",

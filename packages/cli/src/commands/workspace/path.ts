@@ -1,5 +1,5 @@
 import type { Command } from "../../command.ts";
-import { workspaceRef } from "../../workspace-ref.ts";
+import { workspaceRef } from "../../workspace/ref.ts";
 
 export const command: Command = {
   name: "workspace path",
@@ -7,7 +7,6 @@ export const command: Command = {
   usage: "[NAME]",
   arguments: "workspaces",
   onlyReads: true,
-  flags: {},
   examples: [['cd "$(holdfast workspace path fix-login)"', "go to a workspace"]],
   async run(context) {
     const { path } = await context.client.call("getWorkspace", { params: { ref: workspaceRef(context, "path") } });

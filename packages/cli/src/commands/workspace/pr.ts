@@ -1,8 +1,8 @@
 import type { Command } from "../../command.ts";
-import { plain } from "../../plain.ts";
-import { callerEnvironment } from "../../start-session.ts";
-import { workspaceRef } from "../../workspace-ref.ts";
-import { printNotes, pushedText } from "../../workspace-text.ts";
+import { callerEnvironment } from "../../session/start.ts";
+import { plain } from "../../text/plain.ts";
+import { workspaceRef } from "../../workspace/ref.ts";
+import { printNotes, pushedText } from "../../workspace/text.ts";
 
 export const command: Command = {
   name: "workspace pr",

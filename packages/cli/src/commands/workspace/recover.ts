@@ -1,8 +1,8 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../../command.ts";
-import { plain } from "../../plain.ts";
-import { callerEnvironment } from "../../start-session.ts";
-import { printNotes } from "../../workspace-text.ts";
+import { callerEnvironment } from "../../session/start.ts";
+import { plain } from "../../text/plain.ts";
+import { printNotes } from "../../workspace/text.ts";
 
 export const command: Command = {
   name: "workspace recover",

@@ -1,10 +1,10 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { RemoveOutcome } from "@holdfast/contract/workspace/end";
 import type { Command } from "../../command.ts";
-import { plain } from "../../plain.ts";
-import { printError } from "../../print-error.ts";
-import { callerEnvironment } from "../../start-session.ts";
-import { lossLines, printNotes } from "../../workspace-text.ts";
+import { printError } from "../../console/print-error.ts";
+import { callerEnvironment } from "../../session/start.ts";
+import { plain } from "../../text/plain.ts";
+import { lossLines, printNotes } from "../../workspace/text.ts";
 
 export const command: Command = {
   name: "workspace rm",

@@ -1,6 +1,6 @@
 import type { Command } from "../../command.ts";
-import { workspaceRef } from "../../workspace-ref.ts";
-import { workspaceText } from "../../workspace-text.ts";
+import { workspaceRef } from "../../workspace/ref.ts";
+import { workspaceText } from "../../workspace/text.ts";
 
 export const command: Command = {
   name: "workspace show",
@@ -8,7 +8,6 @@ export const command: Command = {
   usage: "[NAME]",
   arguments: "workspaces",
   onlyReads: true,
-  flags: {},
   examples: [
     ["holdfast workspace show fix-login", "show branch, changes, sessions, ports, conflicts and setup"],
     ["holdfast workspace show", "show the workspace of this directory"],

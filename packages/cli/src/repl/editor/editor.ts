@@ -2,8 +2,9 @@
  * The input line: the effect of keys, and its rendering. Keys come from node:readline, which knows the terminals' sequences. Its line editor is
  * not used: it has neither several lines nor a search, and takes over rows of the screen.
  */
-import { plain } from "../../plain.ts";
-import { widthOf } from "../../table.ts";
+
+import { widthOf } from "../../text/fit.ts";
+import { plain } from "../../text/plain.ts";
 import { EditBuffer } from "./buffer.ts";
 import type { History } from "./history.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { widthOf } from "../../table.ts";
+import { widthOf } from "../../text/fit.ts";
 import { painter } from "../paint.ts";
 import { MarkdownStream } from "./stream.ts";
 

@@ -1,5 +1,5 @@
 /** A table as wide as its cells. On a narrower terminal the cells of each row are stacked, with nothing omitted. */
-import { widthOf } from "../../table.ts";
+import { widthOf } from "../../text/fit.ts";
 import { type Paint, paintRow, STYLE } from "../paint.ts";
 import { wrap } from "../wrap.ts";
 import { parseInline } from "./inline.ts";

@@ -1,0 +1,28 @@
+/** Commands with verbs: `workspace merge fix-login`. */
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Command, Noun } from "../command.ts";
+
+interface Chosen {
+  command: Command | Noun;
+  argv: readonly string[];
+}
+
+/** The chosen verb, and its arguments. Without a verb, help is about the whole command. */
+export async function chooseVerb(command: Command | Noun, argv: readonly string[]): Promise<Chosen> {
+  const { verbs } = command;
+  if (!verbs) return { command, argv };
+  // `--json` before the verb belongs to the verb.
+  const at = argv.findIndex((each) => each !== "--json");
+  const word = argv[at];
+  const isFlag = word === undefined || word.startsWith("-");
+  if (isFlag && argv.some((each) => each === "--help" || each === "-h")) return { command, argv: ["--help"] };
+  const load = word !== undefined && Object.hasOwn(verbs, word) ? verbs[word] : undefined;
+  if (load) return { command: (await load()).command, argv: argv.toSpliced(at, 1) };
+  if (command.run) return { command, argv };
+  const first = Object.values(verbs)[0];
+  if (isFlag && first) return { command: (await first()).command, argv };
+  throw new HoldfastError("usage", `${command.name} has no verb ${JSON.stringify(word)}`, {
+    hint: `see: holdfast ${command.name} --help`,
+    candidates: Object.keys(verbs),
+  });
+}

@@ -1,0 +1,3 @@
+export function localTime(time: string): string {
+  return new Date(time).toLocaleString("sv-SE");
+}
