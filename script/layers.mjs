@@ -59,6 +59,8 @@ export const rules = [
     { path: `^${DAEMON}/host/(tmux|native)/`, pathNot: `^${DAEMON}/host/$1/` },
   ),
 
+  // Imports of types count too.
+  forbid("cli-cycle", { path: "^packages/cli/src/" }, { circular: true }),
   forbid("http-library", { path: "^(packages|agents)/", pathNot: `^${DAEMON}/api/` }, { path: "(^|/)node_modules/(hono|@hono|ws)/" }),
   // A browser has no Unix sockets and needs nothing else from Node.
   forbid(

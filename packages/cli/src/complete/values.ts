@@ -4,7 +4,7 @@ import type { Session } from "@holdfast/contract/session";
 import { BUDGET_LIMITS, CONTEXT_FILES, HOSTS, RESTARTS, STATUSES, USAGE_BY } from "@holdfast/contract/status";
 import type { HoldfastClient } from "@holdfast/sdk/client";
 import type { Completion, Context } from "../command.ts";
-import { connectRunning } from "../connection/connect.ts";
+import { connectRunning } from "../connection/running.ts";
 import { statusCell } from "../session/status-text.ts";
 import { aboutText } from "../session/table.ts";
 import { bare, type Candidate } from "./candidate.ts";
