@@ -84,11 +84,6 @@ const INNER_ROOMS = {
   },
 };
 
-const MAY_BE_CYCLIC = [
-  // Delete the next line once packages/cli has no import cycle.
-  "packages/cli",
-];
-
 const TEST = "\\.test\\.ts$|^packages/[^/]+/test/";
 const OURS = `^(packages|${either(Object.keys(FOLDERS))})/`;
 
@@ -140,7 +135,7 @@ export const rules = [
   forbid("contract-browser-safe", { path: "^packages/contract/", pathNot: TEST }, { dependencyTypes: ["core"] }),
   forbid("undeclared", { path: "^(packages|agents)/", pathNot: TEST }, { dependencyTypes: ["npm-no-pkg", "npm-unknown", "npm-dev"] }),
   // A cycle of types alone counts too: neither file can be understood without the other.
-  forbid("cycle", { pathNot: `^(${either(MAY_BE_CYCLIC)})/` }, { circular: true }),
+  forbid("cycle", {}, { circular: true }),
   forbid("unresolved", { pathNot: "^examples/" }, { couldNotResolve: true }),
 ];
 

@@ -7,7 +7,7 @@ import type { FromHolder } from "@holdfast/contract/terminal/holder";
 import { VERSION } from "@holdfast/contract/version";
 import { actingIn } from "@holdfast/sdk/acting";
 import { bearer } from "@holdfast/sdk/bearer";
-import { sharedSocket } from "../connection/connect.ts";
+import { sharedSocket } from "../connection/running.ts";
 import { thisTerminal } from "./this-terminal.ts";
 
 /** The connection, and the granted attach plan. */

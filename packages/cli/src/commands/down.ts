@@ -3,8 +3,8 @@ import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session/session";
 import { counted } from "@holdfast/platform/units";
 import type { Command, Context } from "../command.ts";
-import { remoteUrl } from "../connection/connect.ts";
 import { endDaemon, endHungDaemon, gone, recordedDaemon } from "../connection/end-daemon.ts";
+import { remoteUrl } from "../connection/running.ts";
 import { agreed, YES_FLAG } from "../console/agree.ts";
 import { parseDuration } from "../text/duration.ts";
 

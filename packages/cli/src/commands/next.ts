@@ -1,11 +1,6 @@
-import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session/session";
-import { nextWaiting } from "@holdfast/contract/session/waiting";
-import { thisTerminal } from "../attach/this-terminal.ts";
+import { attachTo, chooseNext } from "../attach/on-terminal.ts";
 import type { Command, Context } from "../command.ts";
-import { remoteUrl } from "../connection/connect.ts";
-import { waitsFor } from "../session/status-text.ts";
-import { newsOf } from "../session/viewed.ts";
 import { plain } from "../text/plain.ts";
 
 export const command: Command = {
@@ -38,19 +33,6 @@ export const command: Command = {
   },
 };
 
-/** Attaches a terminal that was on a native session. */
-export async function attachNext(context: Context, { current, readOnly }: { current: Session; readOnly: boolean }): Promise<number> {
-  let next: Session;
-  try {
-    next = await chooseNext(context, current.id);
-  } catch (error) {
-    if (!(error instanceof HoldfastError) || error.code !== "nothing_waits") throw error;
-    // Return to the current session: the key must not detach the terminal.
-    next = current;
-  }
-  return attachTo(context, next, { readOnly, from: null });
-}
-
 async function showEnded(context: Context, next: Session): Promise<number> {
   const show = (await import("./show.ts")).command;
   const code = await show.run({ ...context, args: [next.id] });
@@ -58,31 +40,4 @@ async function showEnded(context: Context, next: Session): Promise<number> {
   const name = plain(next.name);
   process.stdout.write(`\nRead its output: holdfast ${read} ${name}; continue it: holdfast resume ${name}\n`);
   return code ?? 0;
-}
-
-/** `failed`: includes sessions with a failure that nobody has viewed. */
-async function chooseNext(context: Context, current: string | undefined, failed = false): Promise<Session> {
-  const { sessions } = await context.client.call("listSessions", { query: failed ? { unseen: true } : {} });
-  const idle = context.flags.has("idle");
-  const next = nextWaiting(sessions, { current, idle, failed });
-  if (next) return next;
-  const other = sessions.some(({ id }) => id === current) ? "no other session" : "no session";
-  throw new HoldfastError("nothing_waits", `${other} is waiting for a person`, {
-    hint: idle ? "list all sessions: holdfast ls" : "include idle sessions: holdfast next --idle",
-  });
-}
-
-async function attachTo(context: Context, next: Session, { readOnly, from }: { readOnly: boolean; from: string | null }): Promise<number> {
-  if (next.kind === "conversation") return (await import("./attach.ts")).talkTo(context, next.id);
-  const url = remoteUrl();
-  if (url !== undefined) return (await import("./attach.ts")).attachThrough(context, url, { ref: next.id, readOnly, take: false });
-  const plan = await context.client.call("attachSession", { params: { ref: next.id }, body: { readOnly, from, client: thisTerminal() } });
-  if (plan.switched) return 0;
-  if (!process.stdin.isTTY || !process.stdout.isTTY) {
-    throw new HoldfastError("not_a_terminal", "next needs a terminal", { hint: "print the session instead: holdfast next --json" });
-  }
-  const why = next.attention ? ` is waiting for ${waitsFor(next, Date.now())}` : ` is ${next.status}`;
-  process.stdout.write(`${plain(next.name)}${why}\n`);
-  const { follow } = await import("./attach.ts");
-  return follow(context, plan, await newsOf(context, next.id));
 }

@@ -2,7 +2,7 @@ import type { Session } from "@holdfast/contract/session/session";
 import { hasEnded } from "@holdfast/contract/session/status";
 import { waitingSessions } from "@holdfast/contract/session/waiting";
 import type { Command } from "../command.ts";
-import { connectRunning, isNotListening } from "../connection/connect.ts";
+import { connectRunning, isNotListening } from "../connection/running.ts";
 import { shortAge } from "../session/status-text.ts";
 import { type Color, color } from "../text/color.ts";
 import { plain } from "../text/plain.ts";

@@ -1,7 +1,8 @@
 import type { Listening, Sharing } from "@holdfast/contract/access/access";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command, Context } from "../command.ts";
-import { remoteUrl, warn } from "../connection/connect.ts";
+import { warn } from "../connection/connect.ts";
+import { remoteUrl } from "../connection/running.ts";
 
 export const command: Command = {
   name: "up",

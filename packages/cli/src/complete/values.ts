@@ -6,7 +6,7 @@ import { HOSTS, RESTARTS, STATUSES } from "@holdfast/contract/session/status";
 import { BUDGET_LIMITS, USAGE_BY } from "@holdfast/contract/usage/enums";
 import type { HoldfastClient } from "@holdfast/sdk/client";
 import type { Completion, Context } from "../command.ts";
-import { connectRunning } from "../connection/connect.ts";
+import { connectRunning } from "../connection/running.ts";
 import { statusCell } from "../session/status-text.ts";
 import { aboutText } from "../session/table.ts";
 import { bare, type Candidate } from "./candidate.ts";

@@ -3,7 +3,7 @@ import { readJsonFile } from "@holdfast/platform/files";
 import type { Home } from "@holdfast/platform/home";
 import { isSameProcess, signalProcess } from "@holdfast/platform/process";
 import { actingIn } from "@holdfast/sdk/acting";
-import { connectRunning, isNotListening, isRefused } from "./connect.ts";
+import { connectRunning, isNotListening, isRefused } from "./running.ts";
 
 /** A daemon that does not answer the shutdown request within this time is ended by signal. */
 const ANSWER_MS = 5000;

@@ -10,7 +10,7 @@ import type { ContextFile, WorkingContext } from "@holdfast/contract/context/con
 import type { ContextFileName } from "@holdfast/contract/context/enums";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Context } from "../command.ts";
-import { remoteUrl } from "../connection/connect.ts";
+import { remoteUrl } from "../connection/running.ts";
 import type { Target } from "./read.ts";
 
 export async function editContext({ client }: Context, target: Target, name: ContextFileName): Promise<ContextFile> {

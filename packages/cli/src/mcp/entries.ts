@@ -1,9 +1,14 @@
 /** Describes how to register Holdfast's MCP server with agents started elsewhere: the file and its syntax. */
 import { join } from "node:path";
-import type { Server } from "./install.ts";
 import { NO_TOKEN } from "./no-token.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Server {
+  command: string;
+  args: readonly string[];
+  env: Readonly<Record<string, string>>;
+}
 
 export interface Place {
   /** The agent's configuration file of this user. */

@@ -4,15 +4,9 @@ import { dirname } from "node:path";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { writeFileAtomic } from "@holdfast/platform/files";
 import { parse, stringify } from "smol-toml";
-import type { Place } from "./entries.ts";
+import type { Place, Server } from "./entries.ts";
 
 export const NAME = "holdfast";
-
-export interface Server {
-  command: string;
-  args: readonly string[];
-  env: Readonly<Record<string, string>>;
-}
 
 /** The entry in the file's own syntax. */
 export function textOf(place: Place, server: Server): string {

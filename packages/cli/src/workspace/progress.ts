@@ -52,7 +52,7 @@ async function told<T>(context: Context, work: () => Promise<T>, begins: string)
 
 async function follow(context: Context, signal: AbortSignal, tell: (event: AnyEvent) => void): Promise<void> {
   try {
-    const { connectRunning } = await import("../connection/connect.ts");
+    const { connectRunning } = await import("../connection/running.ts");
     const { epoch, seq } = await context.client.call("status", {});
     using client = connectRunning(context.home);
     const query = { after: `${epoch}:${seq}`, type: ["workspace.setup_started"] };
