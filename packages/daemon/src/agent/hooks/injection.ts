@@ -58,7 +58,7 @@ exit 0
  * The script opens the FIFO before it reports, and also for writing. So the FIFO has a reader as long as the script lives, and keeps written bytes
  * until they are read; without a reader nothing waits. The answer is a separate file, written before the FIFO is, because a daemon may die in
  * between. Names are unique even if the clock changes: otherwise an old answer could answer a new request. Where no FIFO can be made, the script only
- * reports, and the agent asks on its screen.
+ * reports, and the agent asks on its screen. Other programs must not inherit the FIFO: they may outlive a killed script.
  */
 const ASKING = `#!/bin/sh
 r=\${0%/*}/..
@@ -69,11 +69,11 @@ mkfifo "$f" 2>/dev/null || exec sh "\${0%/*}/tell"
 trap 'rm -f "$f" "$f.json"; exit 0' HUP INT TERM
 exec 3<>"$f"
 s=$r/${SIGNALS}
-if { cat > "$s/.$n" && mv "$s/.$n" "$s/$n"; } 2>/dev/null; then
+if { cat > "$s/.$n" 3>&- && mv "$s/.$n" "$s/$n" 3>&-; } 2>/dev/null; then
   while [ ! -f "$f.json" ]; do read -r x <&3 || break; done
   cat "$f.json" 2>/dev/null
 else
-  { : > "$s/.$n" && mv "$s/.$n" "$s/$n${LOST}"; } 2>/dev/null || rm -f "$s/.$n"
+  { : > "$s/.$n" && mv "$s/.$n" "$s/$n${LOST}" 3>&-; } 2>/dev/null || rm -f "$s/.$n"
 fi
 rm -f "$f" "$f.json"
 exit 0
