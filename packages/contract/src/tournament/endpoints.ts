@@ -54,6 +54,7 @@ export const TOURNAMENT_ENDPOINTS = {
       "invalid_name",
       "name_taken",
       "agent_unknown",
+      "agent_too_old",
       "program_not_found",
       "cwd_unusable",
       "repository_unusable",

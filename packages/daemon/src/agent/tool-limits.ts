@@ -37,12 +37,13 @@ export function checkToolsVersion(
 ): void {
   const since = profile.tools?.since?.[isChat ? "conversation" : "terminal"];
   if (since === undefined || path === undefined || (rule?.allowed ?? null) === null || !enforcesTools(profile, { isChat, args })) return;
-  const version = packagedVersion(path);
-  if (version === undefined || !isNewer(since, version)) return;
+  // Another program in its place, such as a wrapper of the user's, has versions of its own.
+  const version = packagedVersion(path, since.program);
+  if (version === undefined || !isNewer(since.version, version)) return;
   const update = (isChat ? profile.setup?.adapter : undefined) ?? profile.setup?.install;
   throw new HoldfastError(
     "agent_too_old",
-    `${isChat ? "the adapter of " : ""}${profile.description} ${version} cannot enforce the tools of a role; it needs ${since} or newer`,
+    `${isChat ? "the adapter of " : ""}${profile.description} ${version} cannot enforce the tools of a role; it needs ${since.version} or newer`,
     update === undefined ? {} : { hint: `update Node to 22 or newer, then run: ${update}@latest` },
   );
 }

@@ -11,8 +11,8 @@ export interface ToolLimits {
   conversation?(rule: ToolRule): Readonly<Record<string, unknown>>;
   /** Arguments of the user that replace those of `terminal`. */
   overriddenBy?: RegExp;
-  /** The first versions, of the agent and of its adapter, that accept a list of allowed tools. */
-  since?: { terminal: string; conversation: string };
+  /** The programs, and their first versions, that accept a list of allowed tools. */
+  since?: Record<"terminal" | "conversation", { program: string; version: string }>;
 }
 
 /** Undefined if nothing is restricted. */

@@ -212,7 +212,10 @@ export const claude: Profile = {
     }),
     overriddenBy: /^--agents?(=|$)/,
     // Older versions refuse a definition with an empty prompt.
-    since: { terminal: "2.1.281", conversation: "0.83.0" },
+    since: {
+      terminal: { program: "claude", version: "2.1.281" },
+      conversation: { program: "claude-agent-acp", version: "0.83.0" },
+    },
   },
   interrupt: ["Escape"],
   interruptHarder: ["C-c"],

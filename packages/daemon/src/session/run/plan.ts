@@ -10,6 +10,7 @@ import { type Background, backgroundOf, modelWords } from "../../agent/backgroun
 import { promptWords } from "../../agent/launch.ts";
 import { commandOf, type Profile, structuredCommandOf } from "../../agent/profile.ts";
 import type { Profiles } from "../../agent/profiles/index.ts";
+import { checkToolsVersion } from "../../agent/tool-limits.ts";
 import { type ToolRule, toolRule } from "../../agent/tool-rule.ts";
 import { budgetFor } from "./budget.ts";
 import { runEnvironment } from "./launch-file.ts";
@@ -66,6 +67,13 @@ export function checkPlan(plan: Plan, request: Pick<SpawnRequest, "cwd" | "workt
   const cwd = checkDirectory(request.cwd);
   // A program path inside the worktree exists only once the worktree does.
   if (!request.worktree || !plan.program[0]?.includes("/")) checkProgram(plan.program, { ...plan, cwd });
+  checkTools(plan, cwd);
+}
+
+/** Refuses an agent that is too old for the tools of its role. */
+export function checkTools({ profile, kind, rule, args, agent, program, env }: Plan, cwd: string): void {
+  const path = agent && findProgram(program[0] ?? "", env.PATH, cwd);
+  checkToolsVersion(profile, { rule, isChat: kind === "conversation", args, path });
 }
 
 function programOf(

@@ -5,7 +5,7 @@ import { type HoldfastError, type Principal, SpawnRequest } from "@holdfast/cont
 import { type Home, openHome } from "@holdfast/platform";
 import { expect, test } from "vitest";
 import { Profiles } from "../../agent/profiles/index.ts";
-import { planOf } from "./plan.ts";
+import { checkPlan, planOf } from "./plan.ts";
 import { prepare } from "./prepare.ts";
 import { readSpec } from "./run-files.ts";
 
@@ -105,10 +105,10 @@ test("the program is looked up where the run will be: in its PATH and its direct
 
 test("an agent too old to enforce the tools of a role is refused before anything is written", () => {
   using t = new TestHome();
-  const install = (name: string, version: string) => {
+  const install = (name: string, version: string, owner = name) => {
     const folder = join(t.root, name);
     mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, "package.json"), JSON.stringify({ name, version, bin: { [name]: name } }));
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ name: owner, version, bin: { [owner]: name } }));
     writeFileSync(join(folder, name), "#!/bin/sh\n", { mode: 0o755 });
   };
   install("claude", "2.1.280");
@@ -123,6 +123,9 @@ test("an agent too old to enforce the tools of a role is refused before anything
     expect.objectContaining({ code: "agent_too_old", hint: `${hint} @agentclientprotocol/claude-agent-acp@latest` }),
   );
   expect(existsSync(t.home.sessions) ? readdirSync(t.home.sessions) : []).toEqual([]);
+  const whole = SpawnRequest.parse({ cwd: t.root, ...request });
+  const plan = planOf(whole, { profiles: new Profiles(), programs: "/programs" });
+  expect(() => checkPlan(plan, whole)).toThrow(expect.objectContaining({ code: "agent_too_old" }));
 
   const ruleOf = (asked: typeof request & { chat?: boolean; args?: string[]; disallowedTools?: string[] }) =>
     readSpec(t.home, t.prepare(asked).id)?.tools;
@@ -132,6 +135,9 @@ test("an agent too old to enforce the tools of a role is refused before anything
   install("claude-agent-acp", "0.83.0");
   expect(ruleOf(request)).toMatchObject({ allowed: ["Read"] });
   expect(ruleOf({ ...request, chat: true })).toMatchObject({ allowed: ["Read"] });
+  // A program of another package, which starts the agent.
+  install("claude", "1.0.73", "router");
+  expect(ruleOf(request)).toMatchObject({ allowed: ["Read"] });
 });
 
 test("an agent's own command comes from its profile, with the caller's arguments after it", () => {

@@ -19,15 +19,14 @@ import {
   type SessionStatus,
   type SpawnRequest,
 } from "@holdfast/contract";
-import { findProgram, type Home, runDirectory, whyUnwritable } from "@holdfast/platform";
+import { type Home, runDirectory, whyUnwritable } from "@holdfast/platform";
 import { firstLineOf } from "../../agent/glance.ts";
 import { headed, newNonce } from "../../agent/heading.ts";
 import { conversationFor, conversationId, type Forked, newIdFor, promptFor, promptWords } from "../../agent/launch.ts";
 import type { RunIdentity } from "../../agent/mcp.ts";
 import { splitPrompt } from "../../agent/prompt-arguments.ts";
-import { checkToolsVersion } from "../../agent/tool-limits.ts";
 import { beginsCommand, contextPointer } from "../../workspace/context/context.ts";
-import { checkDirectory, checkProgram, type Plan } from "./plan.ts";
+import { checkDirectory, checkProgram, checkTools, type Plan } from "./plan.ts";
 import { readableName } from "./readable-name.ts";
 import { type Spec, writeLaunch, writeSessionFiles } from "./run-files.ts";
 
@@ -80,7 +79,7 @@ export function prepare(
   const conversation =
     isChat || !request.start ? null : conversationFor(profile, asked, { known: null, forked }, newIdFor(profile, cwd, randomUUID));
   checkProgram(command, { ...context.plan, cwd });
-  if (!request.command) checkToolsVersion(profile, { rule, isChat, args, path: findProgram(command[0] ?? "", env.PATH, cwd) });
+  checkTools(context.plan, cwd);
 
   const id = request.id ?? newSessionId();
   const directory = runDirectory(context.home, id, 1);
