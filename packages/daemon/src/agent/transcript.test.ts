@@ -101,4 +101,6 @@ test("a prompt that qwen takes into a running turn is answered by the next answe
   expect(read(...before, acts, answers({ text: "steered" }), notice, answers({ text: "the child is done" }))).toEqual([
     { text: "steered", reply: "steered" },
   ]);
+  const interrupted = [...before, says("something else"), answers({ text: "another answer" })];
+  expect(read(...interrupted)).toEqual([{ text: "steered", reply: null }]);
 });

@@ -85,9 +85,13 @@ export function joinedPrompts(transcript: Transcript, of: Whose, since: string):
   for (const entry of transcript.prompt ? lastEntries(transcript, of) : []) {
     const said = understood(() => transcript.reply(entry));
     if (said && !said.more && said.text.trim() !== "") reply = said.text;
-    const { joins = false, text = "", at = null } = transcript.prompt?.(entry) ?? {};
+    const prompt = transcript.prompt?.(entry);
+    if (!prompt) continue;
+    const { joins = false, text, at } = prompt;
     if (at !== null && at < since) break;
     if (joins) joined.push({ text, reply });
+    // What follows the prompt of a turn answers that turn.
+    else reply = null;
   }
   return joined;
 }

@@ -44,7 +44,7 @@ export interface Attempt {
   told: string | null;
   /** The agent's own id of that running turn, if it reports one. */
   into: string | null;
-  /** The last answer that the agent reported since, of whatever turn. */
+  /** The first answer that the agent reported since, of whatever turn. */
   heard: { reply: string; turn: string | null } | null;
   /** The agent's last answer since. */
   reply: string | null;

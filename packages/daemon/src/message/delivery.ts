@@ -192,7 +192,9 @@ export class Delivery implements Disposable {
     if (!transcript || conversation === null) return null;
     const { env } = readSessionFiles(this.#home, id);
     const words = this.said(message);
-    return joinedPrompts(transcript, { conversation, cwd, env }, message.queuedAt).find(({ text }) => isSame(words, text))?.reply ?? null;
+    return (
+      joinedPrompts(transcript, { conversation, cwd, env }, message.queuedAt).findLast(({ text }) => isSame(words, text))?.reply ?? null
+    );
   }
 
   #noteTurn(open: readonly SessionMessage[], { evidence }: EventData<"session.status_changed">): void {
