@@ -37,6 +37,12 @@ export type SessionSpec = z.infer<typeof SessionSpec>;
 /** Values of attributes that a request may omit, and that files and events of the first versions lack. */
 export const ABSENT = { role: null, objective: null, parent: null, restart: "never", memoryLimitBytes: null } as const;
 
+/** Fills in what is missing; null in a damaged file counts as missing. */
+export function withAbsent<T extends RecordedSpec>(spec: T): T & Pick<SessionSpec, keyof typeof ABSENT> {
+  const present = Object.entries(spec).filter(([, value]) => value !== null);
+  return { ...spec, ...ABSENT, ...Object.fromEntries(present) } as T & Pick<SessionSpec, keyof typeof ABSENT>;
+}
+
 /** The attributes as files and events have them. */
 export const RecordedSpec = z.partial(SessionSpec, { parent: true, restart: true, memoryLimitBytes: true });
 export type RecordedSpec = z.infer<typeof RecordedSpec>;

@@ -87,7 +87,8 @@ export class Access {
   }
 }
 
-const WRONG_HINT = "check HOLDFAST_TOKEN; to act as yourself on this machine: unset HOLDFAST_TOKEN";
+/** Does not explain how to act as the user: an agent follows the hints in errors. */
+const WRONG_HINT = "check HOLDFAST_TOKEN; its owner lists tokens with: holdfast token ls";
 
 function refuse(message: string, hint: string): HoldfastError {
   return new HoldfastError("unauthenticated", message, { hint });

@@ -22,3 +22,8 @@ test("a session cannot type into a permission request or a trust dialog of its c
     expect(mayType(dialog), dialog).toEqual({ parent: false, user: true });
   }
 });
+
+test("a malformed session principal sees no session", () => {
+  const rights = new Rights({ sessions: { descendants: () => [] } as unknown as SessionQueries, tokens: { find: () => undefined } });
+  expect(rights.maySee("session:" as Principal, "aaaaaaaaaa" as SessionId)).toBe(false);
+});

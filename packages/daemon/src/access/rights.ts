@@ -1,4 +1,4 @@
-import { grants, hasEnded, type Principal, type Scope, type SessionId, sessionOf } from "@holdfast/contract";
+import { grants, hasEnded, type Principal, type Scope, type SessionId, sessionId, sessionOf } from "@holdfast/contract";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import { scopeOf } from "./principal.ts";
 
@@ -17,7 +17,8 @@ export class Rights {
 
   /** The acting session, if there is one: it sees only itself and its descendants. */
   within(principal: Principal): SessionId | undefined {
-    return sessionOf(principal);
+    // A malformed session principal sees nothing, never everything.
+    return principal.startsWith("session:") ? (sessionOf(principal) ?? sessionId("")) : undefined;
   }
 
   maySee(principal: Principal, session: SessionId): boolean {

@@ -1,5 +1,5 @@
 /** How the sessions table keeps the attributes of a session: each in its own column, lists and objects as JSON. */
-import { ABSENT, type RecordedSpec, SessionSpec } from "@holdfast/contract";
+import { type RecordedSpec, SessionSpec, withAbsent } from "@holdfast/contract";
 
 /** The attributes as the table has them: null stands for an absent one. */
 export type SessionAttributes = {
@@ -19,11 +19,12 @@ export const ATTRIBUTE_COLUMNS: readonly string[] = COLUMNS.map(({ name }) => na
 
 /** In the order of the columns. */
 export function columnValues(spec: RecordedSpec): (string | number | null)[] {
-  const attributes = { ...ABSENT, ...spec };
+  const attributes = withAbsent(spec);
   return COLUMNS.map(({ key, type }) => {
     const value = attributes[key] ?? null;
     if (type === "boolean") return value ? 1 : 0;
-    return value === null || typeof value === "string" || typeof value === "number" ? value : JSON.stringify(value);
+    if (value === null || (type !== "array" && type !== "object")) return value as string | number | null;
+    return JSON.stringify(value);
   });
 }
 

@@ -3,17 +3,7 @@
  * backup, a removed session), or a process that outlived its run. Orphans are reported, and adopted or stopped only on request, never on a guess.
  */
 import { join } from "node:path";
-import {
-  ABSENT,
-  attributesOf,
-  HoldfastError,
-  type HostName,
-  hasEnded,
-  type Orphan,
-  type Principal,
-  type SessionId,
-  sessionId,
-} from "@holdfast/contract";
+import { HoldfastError, type HostName, hasEnded, type Orphan, type Principal, type SessionId, sessionId } from "@holdfast/contract";
 import { argumentsOf, counted, environmentValues, type Home, inspect, type ProcessInfo, runDirectory } from "@holdfast/platform";
 import { type Ended, endProcesses } from "../../host/ending.ts";
 import { type Host, parseRunMarker, type RunId, runMarker } from "../../host/host.ts";
@@ -23,6 +13,7 @@ import type { SessionQueries } from "../../projection/session-queries.ts";
 import type { Lifecycle } from "../run/lifecycle.ts";
 import { readSessionFiles } from "../run/run-files.ts";
 import { removeStopFile } from "../run/stop-file.ts";
+import { recordedOf } from "./rebuild.ts";
 
 export class Orphans {
   readonly #home: Home;
@@ -172,6 +163,6 @@ export class Orphans {
   #creation(run: RunId, actor: Principal): Draft {
     const { spec } = readSessionFiles(this.#home, run.session);
     const name = this.#queries.byName(spec.name) ? `${spec.name}-${run.session}` : spec.name;
-    return { type: "session.created", actor, session: run.session, data: { ...ABSENT, ...attributesOf(spec), name } };
+    return { type: "session.created", actor, session: run.session, data: { ...recordedOf(spec), name } };
   }
 }

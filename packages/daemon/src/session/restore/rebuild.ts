@@ -9,7 +9,6 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import {
-  ABSENT,
   attributesOf,
   Budget,
   checkGroup,
@@ -21,6 +20,7 @@ import {
   Principal,
   type RestoreReport,
   SessionId,
+  withAbsent,
 } from "@holdfast/contract";
 import { describe, type Home, log, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../../access/principal.ts";
@@ -128,15 +128,18 @@ function wasRemoved(journal: Journal, id: SessionId): boolean {
   return journal.readAfter(0, 1, { session: id, types: ["session.removed"] }).length > 0;
 }
 
+/** The attributes in a session's file, which may be damaged. */
+export function recordedOf(spec: Spec) {
+  const { budget, report, ...attributes } = withAbsent(attributesOf(spec));
+  return { ...attributes, ...(Budget.safeParse(budget).data ? { budget } : {}), ...(report ? { report } : {}) };
+}
+
 function rebuilt(home: Home, spec: Spec): EventData<"session.rebuilt"> {
   const { id } = spec;
-  const { budget, report, ...attributes } = { ...ABSENT, ...attributesOf(spec) };
   const isOnlyCreated = spec.start === false && !hasRun(home, id);
   const runs = (isOnlyCreated ? [] : runNumbers(home, id)).map((run) => ({ run, ...runOf(home, id, run) }));
   return {
-    ...attributes,
-    ...(Budget.safeParse(budget).data ? { budget } : {}),
-    ...(report ? { report } : {}),
+    ...recordedOf(spec),
     conversation: spec.conversation ?? null,
     ...(spec.conversations ? { conversations: spec.conversations } : {}),
     workspace: spec.workspace?.id ?? null,

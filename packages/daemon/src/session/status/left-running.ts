@@ -16,7 +16,10 @@ const AFTER_TURN_MS = 200;
 const AGAIN_MS = 300;
 
 /** Programs that keep the machine awake while the agent works. Qwen ends its own one some time after the turn. */
-const KEEP_AWAKE = /^(systemd-inhibit|caffeinate)$/;
+const KEEPS_AWAKE = "systemd-inhibit";
+
+/** Programs that such a program only waits for. */
+const WAITS = /^(sleep|tail|cat)$/;
 
 export class LeftRunning implements Disposable {
   readonly #options: { status: AgentStatus; queries: SessionQueries; profiles: Profiles; hosts: ReadonlyMap<HostName, Host> };
@@ -91,7 +94,7 @@ export class LeftRunning implements Disposable {
 
   /**
    * During a turn, the earlier processes. Excludes servers that the agent talks to (their input is a pipe or a socket), programs that draw for it
-   * (their input is its terminal), its own helpers (they have its name), and what keeps the machine awake, with the program that this waits for.
+   * (their input is its terminal), its own helpers (they have its name), and what only keeps the machine awake.
    */
   #leftBy(record: SessionRecord, scan: ProcessScan): ProcessInfo[] {
     if (record.standing?.turn !== "idle") return (this.#running.get(record.id) ?? []).filter(isThere);
@@ -100,9 +103,9 @@ export class LeftRunning implements Disposable {
     const terminal = inputOf(root.pid);
     if (terminal === undefined) return [];
     const members = membersOf(scan, { root, marker, treeOnly: record.host === "foreign" });
-    const awake = new Set(members.filter(({ name }) => KEEP_AWAKE.test(name)).map(({ pid }) => pid));
+    const awake = new Set(members.filter(({ name }) => name === KEEPS_AWAKE).map(({ pid }) => pid));
     return members.filter(({ pid, parent, name }) => {
-      if (awake.has(pid) || awake.has(parent)) return false;
+      if (awake.has(pid) || (awake.has(parent) && WAITS.test(name))) return false;
       const input = inputOf(pid);
       return input !== undefined && input !== terminal && !/^(pipe|socket|anon_inode):/.test(input) && !name.startsWith(record.agent);
     });
