@@ -68,7 +68,7 @@ export function manPage({ sections, commands, errors, version, commonFlags, page
       "-H, --machine MACHINE",
       "Before the command: run it with the holdfast of that machine, through ssh(1). MACHINE is user@machine, a host of ~/.ssh/config, " +
         "ssh://user@machine:port, or a [machines.NAME] table of config.toml. Directories and files are those of that machine. If the connection " +
-        "breaks, attach, next, logs -f, events -f, wait, ls --watch, approvals watch and send --wait reconnect and continue. Exit status 43: the " +
+        "breaks, attach, next, logs -f, events -f, wait, ls --watch, approvals watch, send --wait and group send --coordinator --wait reconnect and continue. Exit status 43: the " +
         "connection broke during another command; it is unknown whether the command was done.",
     ]),
     section("ENVIRONMENT"),
@@ -80,11 +80,13 @@ export function manPage({ sections, commands, errors, version, commonFlags, page
     ...item(["0", "Success."]),
     ...exitCodes(errors).flatMap(item),
     section("EXAMPLES"),
-    ...commands.flatMap(({ examples }) => examples.slice(0, 1).flatMap(([command, what]) => item([command, `${capital(what)}.`]))),
+    ...commands
+      .filter(({ run }) => run)
+      .flatMap(({ examples }) => examples.slice(0, 1).flatMap(([command, what]) => item([command, `${capital(what)}.`]))),
   ].join("\n")}\n`;
 }
 
-function commandLines({ name, usage, summary, description, flags = {} }) {
+function commandLines({ name, usage = "", summary, description, flags = {} }) {
   return [
     `.SS ${quoted(`${name} ${usage}`.trimEnd())}`,
     text(`${capital(summary)}.`),

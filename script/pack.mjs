@@ -95,9 +95,7 @@ async function manual(version) {
   const loaded = await Promise.all(Object.values(COMMANDS).map(async (load) => (await load()).command));
   const inner = ({ verbs = {}, section }) =>
     Promise.all(Object.values(verbs).map(async (load) => ({ ...(await load()).command, section })));
-  const commands = (
-    await Promise.all(loaded.map(async (command) => [...(command.run ? [command] : []), ...(await inner(command))]))
-  ).flat();
+  const commands = (await Promise.all(loaded.map(async (command) => [command, ...(await inner(command))]))).flat();
   return manPage({ sections: SECTIONS, commands, commonFlags: COMMON_FLAGS, pagerFlag: PAGER_FLAG, errors: ERRORS, version });
 }
 

@@ -32,6 +32,11 @@ test("a type without events is named, for it may be misspelt", async () => {
   expect([code, stdout, stderr]).toEqual([0, "", "note: there is no event of type bogus; docs/EVENTS.md lists the types\n"]);
 });
 
+test("help for a word that is no verb is the help of the command", async () => {
+  await using home = new TestHome();
+  expect(await home.ok(["help", "token", "constructor"])).toBe(await home.ok(["help", "token"]));
+});
+
 test("unknown commands, flags and arguments are refused with the valid ones", async () => {
   await using home = new TestHome();
   await refuses(home, [

@@ -432,7 +432,7 @@ describe("one turn for scripts", () => {
 
 test("spawn --chat --attach opens the conversation; chat refuses a terminal session; a conversation with neither a chosen name nor a message leaves nothing behind", async () => {
   await using home = new TestHome();
-  using terminal = await chat(home, "holdfast spawn --chat --attach demo --name talk --prompt 'say hello'");
+  using terminal = await chat(home, "holdfast spawn --chat --attach demo --name talk --cwd /tmp --env A=b --prompt 'say hello'");
   await terminal.shows(/^› say hello\nhello$/m);
   await atRest(home, "talk");
   terminal.keys("C-d");

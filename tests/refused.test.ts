@@ -22,13 +22,27 @@ test.each([
   [["spawn", "--interactive"], "holdfast chat"],
   [["spawn", "demo", "-i", "say it's"], `holdfast spawn --chat --attach demo 'say it'\\''s'`],
   [["spawn", "--session", "review", "demo", "--cwd", "/tmp", "-p", "say hello"], "holdfast chat --session review demo --cwd /tmp"],
+  [
+    ["spawn", "--session", "review", "--objective", "try the fix", "demo", "say hello"],
+    "holdfast chat --session review --objective 'try the fix' demo",
+  ],
   [["spawn", "-i", "--resume=review"], "holdfast chat --resume=review"],
   [["send", "--group", "team", "all hands", "--steer"], "holdfast group send team 'all hands' --steer"],
+  [["send", "--group", "team", "hi", "--no-wait"], "holdfast group send team TEXT"],
   [["send", "--coordinator=team", "done", "--wait"], "holdfast group send team --coordinator done --wait"],
 ])("a removed flag is refused with the command to type: %j", async (args, instead) => {
   await using home = new TestHome();
   expect(await home.cli(args)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(/ has no flag --?\w+\n/) });
   expect((await home.cli(args)).stderr).toContain(`\n  use: ${instead}\n`);
+});
+
+test.each([
+  [["token", "--scope", "observer", "create"], "holdfast token create --scope observer"],
+  [["approvals", "--all", "ls"], "holdfast approvals ls --all"],
+  [["restore", "--dry-run", "ls"], "holdfast restore ls --dry-run"],
+])("a flag before its verb is refused with the command to type: %j", async (args, instead) => {
+  await using home = new TestHome();
+  expect(await home.cli(args)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(`\n  use: ${instead}\n`) });
 });
 
 test("chat refuses a model that the agent does not offer, lists the offered ones, and leaves no session behind", async () => {

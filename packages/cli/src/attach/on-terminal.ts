@@ -15,10 +15,10 @@ import { thisTerminal } from "./this-terminal.ts";
 /** Most lines of news, besides the one that says since when. */
 const MOST_NEWS = 5;
 
-/** Opens the conversation on this terminal, as `chat NAME` does. */
+/** Opens the conversation on this terminal, as `chat NAME` does. The flags of this command were for its start. */
 export async function talkTo(context: Context, ref: string): Promise<number> {
   const { talk } = await import("../repl/repl.ts");
-  return talk(context, { existing: ref, orAgent: false, args: [] });
+  return talk(context, { existing: ref, orAgent: false, asItIs: true, args: [] });
 }
 
 /** Replaces this process with the plan's client, or attaches to the holder. */

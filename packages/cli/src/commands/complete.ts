@@ -65,9 +65,11 @@ async function candidatesHere(words: readonly string[], { values, describes }: H
   if (!load || args.slice(0, -1).includes("--")) return [];
   const outer = (await load()).command;
   const verbs = args.length === 1 ? await summaries(outer.verbs ?? {}, args[0] ?? "", describes) : [];
-  const verb = args.length > 1 ? outer.verbs?.[args[0] ?? ""] : undefined;
-  if (!verb && !outer.run) return verbs;
-  const command = verb ? (await verb()).command : outer;
+  const verb = args.length > 1 && Object.hasOwn(outer.verbs ?? {}, args[0] ?? "") ? outer.verbs?.[args[0] ?? ""] : undefined;
+  // With flags only, the first verb runs.
+  const chosen = verb ?? (outer.run || !args[0]?.startsWith("-") ? undefined : Object.values(outer.verbs ?? {})[0]);
+  if (!chosen && !outer.run) return verbs;
+  const command = chosen ? (await chosen()).command : outer;
   if (verb) args.shift();
   const flags = { ...COMMON_FLAGS, ...(command.pages ? PAGER_FLAG : {}), ...command.flags };
   const current = args.at(-1) ?? "";
@@ -78,7 +80,8 @@ async function candidatesHere(words: readonly string[], { values, describes }: H
       : current.startsWith("-")
         ? flagCandidates(flags)
         : await values(command.arguments ?? "nothing", args.slice(0, -1));
-  return [...matching(all, current), ...verbs];
+  const known = matching(all, current);
+  return [...known, ...verbs.filter(({ word }) => !known.some((each) => each.word === word))];
 }
 
 const BEFORE_A_COMMAND: readonly Candidate[] = [

@@ -86,7 +86,10 @@ export const command: Command = {
 function asGroupSend(argv: readonly string[], flag: "--group" | "--coordinator"): string[] {
   const words = argv.flatMap((word) => (word.startsWith(`${flag}=`) ? [flag, word.slice(flag.length + 1)] : [word]));
   const at = words.indexOf(flag);
-  return ["group", "send", words[at + 1] ?? "GROUP", ...(flag === "--group" ? [] : [flag]), ...words.toSpliced(at, 2)];
+  const group = words[at + 1] === "--" ? "GROUP" : (words[at + 1] ?? "GROUP");
+  const isOther = words.some((word) => /^--(to|reply-to|no-wait|no-enter|force)(=|$)/.test(word) || word === "--");
+  if (isOther) return ["group", "send", group, ...(flag === "--group" ? [] : [flag]), "TEXT"];
+  return ["group", "send", group, ...(flag === "--group" ? [] : [flag]), ...words.toSpliced(at, 2)];
 }
 
 /** The flag that names the recipient, as written. */

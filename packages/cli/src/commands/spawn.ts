@@ -88,10 +88,23 @@ function asTalk(argv: readonly string[]): string[] {
   return words.length > 1 ? ["spawn", "--chat", "--attach", ...words] : ["chat", ...words];
 }
 
-/** In a conversation that exists, the prompt is typed. */
+/** Without the prompt: in a conversation that may exist, it is typed. */
 function asChat(argv: readonly string[]): string[] {
-  const at = argv.findIndex((word) => word === "-p" || word === "--prompt");
-  return ["chat", ...(at < 0 ? argv : argv.toSpliced(at, 2)).filter((word) => !/\s|^-i$|^--interactive$/.test(word))];
+  const kept = ["chat"];
+  let isAgent = true;
+  for (let i = 0; i < argv.length; i++) {
+    const word = argv[i] ?? "";
+    const [name = "", inline] = word.replace(/^--?/, "").split("=", 2);
+    if (!word.startsWith("-")) {
+      if (isAgent) kept.push(word);
+      isAgent = false;
+      continue;
+    }
+    const takesValue = /^(session|resume|p)$/.test(name) || command.flags?.[name]?.value !== undefined;
+    const value = takesValue && inline === undefined ? argv.slice(++i, i + 1) : [];
+    if (!/^p(rompt)?$/.test(name)) kept.push(word, ...value);
+  }
+  return kept;
 }
 
 interface Asked {

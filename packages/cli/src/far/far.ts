@@ -32,13 +32,19 @@ export async function goFar(argv: readonly string[]): Promise<Way> {
 
 async function sendThere(machine: Machine, argv: readonly string[], { onlyPrints, startsPrograms }: Declared): Promise<number> {
   const ssh = findSsh(machine);
-  const terminal = hasTerminal() && (!onlyPrints || argv.includes("--attach"));
+  const terminal = hasTerminal() && (!onlyPrints || attaches(argv));
   // In a loop that reads lines, ssh must not consume the remaining lines. Only commands that read their input get it.
   const args = sshArguments(ssh, machine, { argv, terminal, startsPrograms, input: argv.includes("-") || saysItsInput(argv) });
   const { asExitCode, superviseSsh } = await import("./supervise.ts");
   const end = await superviseSsh(ssh, args);
   if (end.code !== SSH_FAILED) return asExitCode(end);
   throw isNeverConnected(end.said) ? sshFailure(machine, end.said) : connectionBroke(machine);
+}
+
+/** A flag of the program that a command starts is not the command's. */
+function attaches(argv: readonly string[]): boolean {
+  const end = argv.indexOf("--");
+  return /^(spawn|start|resume|fork)$/.test(argv[0] ?? "") && (end < 0 ? argv : argv.slice(0, end)).includes("--attach");
 }
 
 /** Without a prompt, `chat` reads its message from a pipe. */

@@ -10,7 +10,7 @@ export async function printHelp(name?: string, verb?: string): Promise<number> {
   const load = name === undefined ? undefined : findCommand(name);
   if (load) {
     const { command } = await load();
-    const inner = verb === undefined ? undefined : command.verbs?.[verb];
+    const inner = verb !== undefined && Object.hasOwn(command.verbs ?? {}, verb) ? command.verbs?.[verb] : undefined;
     return printCommandHelp(inner ? (await inner()).command : command);
   }
   if (name !== undefined && !name.startsWith("-")) throw unknownCommand(name);
