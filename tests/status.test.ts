@@ -50,13 +50,17 @@ test.each(["tmux", "native"])("a turn shorter than the screen poll is counted by
   await using home = new TestHome();
   const title = (text: string) => `printf '\\033]0;${text}\\007'`;
   const script = path.join(home.root, "titled.sh");
-  writeFileSync(script, `${title("ready")}\nwhile read line; do ${title("busy")}; ${title("ready")}; done\n`);
+  // The two titles of the second turn arrive in two writes.
+  const turns = [`${title("busy")}; ${title("ready")}`, `${title("busy")}; sleep 0.01; ${title("ready")}`];
+  writeFileSync(script, `${title("ready")}\n${turns.map((turn) => `read line; ${turn}`).join("\n")}\nexec cat\n`);
   const rule = (text: string, turn: string) => `[[agents.titled.screen]]\nname = "${text}"\ntitle = "^${text}$"\nturn = "${turn}"\n`;
   configure(home, `[agents.titled]\ncommand = ["sh", "${script}"]\n${rule("busy", "working")}${rule("ready", "idle")}`);
   await home.ok(["spawn", "titled", "--name", "api", "--host", host]);
   await home.until("api", ({ status }) => status === "idle");
   await home.ok(["keys", "api", "Enter"]);
-  expect(await home.until("api", ({ status, turns }) => status === "idle" && turns === 1)).toMatchObject({ turns: 1 });
+  await home.until("api", ({ status, turns }) => status === "idle" && turns === 1);
+  await home.ok(["keys", "api", "Enter"]);
+  expect(await home.until("api", ({ status, turns }) => status === "idle" && turns === 2)).toMatchObject({ turns: 2 });
 });
 
 test("a screen that matches no rule makes the status unknown", async () => {

@@ -67,6 +67,8 @@ interface Observed {
   waitedAt: number;
   /** The rules that its last title matched. */
   titled: string | undefined;
+  /** That title, until a look sees it. */
+  unseen: string | undefined;
   /** Its own files, for an agent without hooks, and the conversation last read from them. */
   chat: ChatFiles | undefined;
   chatOf: string | undefined;
@@ -190,6 +192,7 @@ export class AgentStatus implements RunObserver, Disposable {
       lastClaim: undefined,
       waitedAt: 0,
       titled: undefined,
+      unseen: undefined,
       chat: undefined,
       chatOf: undefined,
       known: null,
@@ -223,24 +226,32 @@ export class AgentStatus implements RunObserver, Disposable {
     if (!observed.profile.screen) this.#moved(observed);
   }
 
-  /** A title that matches other rules causes a look soon. A title that was already replaced is read here: no look will see it. */
+  /** A title that matches other rules causes a look soon. */
   #readTitles(observed: Observed, titles: readonly string[]): void {
     const rules = observed.profile.screen ?? [];
-    for (const [i, title] of titles.entries()) {
+    for (const title of titles) {
       const titled = titleRules(rules, title);
       if (titled === observed.titled) continue;
+      this.#takeReplaced(observed);
       observed.titled = titled;
+      observed.unseen = title;
       this.#looks.hurry(runMarker(observed.run));
-      const isAlone = !isTold(observed.evidence) && !this.#hasSilentHooks(observed);
-      const read = i < titles.length - 1 && isAlone ? readTitle(rules, title) : undefined;
-      if (!read || read.claim.attention) continue;
-      this.#followClock();
-      const seen = { ...read, at: new Date().toISOString(), settled: false };
-      try {
-        this.#absorb(observed, withScreen(observed.evidence, seen));
-      } catch (error) {
-        log(`session ${observed.run.session}: its title cannot be used: ${describe(error)}`);
-      }
+    }
+  }
+
+  /** Reads a title that another one has replaced before a look has seen it, as in a very short turn. */
+  #takeReplaced(observed: Observed): void {
+    const { unseen: title } = observed;
+    observed.unseen = undefined;
+    if (title === undefined || isTold(observed.evidence) || this.#hasSilentHooks(observed)) return;
+    const read = readTitle(observed.profile.screen ?? [], title);
+    if (!read || read.claim.attention) return;
+    this.#followClock();
+    const seen = { ...read, at: new Date().toISOString(), settled: false };
+    try {
+      this.#absorb(observed, withScreen(observed.evidence, seen));
+    } catch (error) {
+      log(`session ${observed.run.session}: its title cannot be used: ${describe(error)}`);
     }
   }
 
@@ -515,6 +526,9 @@ export class AgentStatus implements RunObserver, Disposable {
     const screen = profile.screen ? await host.screen(run).catch(outOfReach) : undefined;
     if (this.#observed.get(runMarker(run)) !== observed) return;
     this.#followClock();
+    // The screen may already have the next title, which is yet to be read.
+    if (screen && titleRules(profile.screen ?? [], screen.title) !== observed.titled) this.#takeReplaced(observed);
+    observed.unseen = undefined;
     const shown = screen && steady(screen.lines);
     if (shown === undefined || shown !== observed.steady) this.#moved(observed);
     observed.steady = shown;
