@@ -26,6 +26,11 @@ export interface Endpoint {
   verbatim?: readonly string[];
   /** Fields of the body that a session's own token may not set. */
   closedToSessions?: readonly string[];
+  /**
+   * Also answered where no daemon can run, by a reader on a copy of the database (`daemon`), or by the daemon for one command that runs when
+   * config.toml is invalid (`configuration`). Both refuse everything else.
+   */
+  answeredWithout?: readonly ("daemon" | "configuration")[];
   reply: z.ZodMiniType | "events" | "entries" | "socket" | "bytes" | "terminal";
   errors: readonly ErrorCode[];
 }

@@ -17,6 +17,12 @@ test("every endpoint has a route and every route an endpoint, and they agree", (
   for (const [name, { method, path }] of endpoints) expect({ method, path }).toEqual(ROUTES[name]);
 });
 
+test("without a daemon only requests that read are answered", () => {
+  const answered = endpoints.filter(([, { answeredWithout = [] }]) => answeredWithout.includes("daemon"));
+  expect(answered.length).toBeGreaterThan(0);
+  expect(answered.filter(([, { method }]) => method !== "GET").map(([name]) => name)).toEqual([]);
+});
+
 test("no two endpoints answer the same request", () => {
   const requests = endpoints.map(([, { method, path }]) => `${method} ${path.replace(/:\w+/g, ":x")}`);
   expect(requests.filter((each, i) => requests.indexOf(each) !== i)).toEqual([]);

@@ -61,3 +61,8 @@ export const ENDPOINTS = {
   ...EVENT_ENDPOINTS,
   ...ACCESS_ENDPOINTS,
 } as const satisfies Record<EndpointName, Endpoint>;
+
+export function isAnsweredWithout(missing: "daemon" | "configuration", name: EndpointName): boolean {
+  const { answeredWithout = [] }: Endpoint = ENDPOINTS[name];
+  return answeredWithout.includes(missing);
+}

@@ -7,7 +7,7 @@ import { copyFileSync, existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { ENDPOINTS, type EndpointName, HoldfastError, type SessionId, unwritable } from "@holdfast/contract";
+import { ENDPOINTS, type EndpointName, HoldfastError, isAnsweredWithout, type SessionId, unwritable } from "@holdfast/contract";
 import { type Home, KeyedMutex } from "@holdfast/platform";
 import { Access } from "./access/access.ts";
 import { Refusals } from "./access/refusals.ts";
@@ -78,39 +78,6 @@ import { TrustedProjects } from "./workspace/setup/trust.ts";
 import { Workspaces } from "./workspace/workspaces.ts";
 
 const MOST_CONNECTIONS = 100;
-
-const READS = new Set<EndpointName>([
-  "listSessions",
-  "getSession",
-  "explainSession",
-  "getDigest",
-  "listDigests",
-  "getLastReply",
-  "getUsage",
-  "listApprovals",
-  "listMessages",
-  "getContext",
-  "getRecording",
-  "listTimes",
-  "readOutput",
-  "diskUse",
-  "listAgents",
-  "listGroups",
-  "getGroup",
-  "listPeers",
-  "groupLog",
-  "groupStats",
-  "listValues",
-  "getValue",
-  "listPersonas",
-  "getPersona",
-  "listTasks",
-  "listBackups",
-  "listEvents",
-  "listAudit",
-  "listTokens",
-  "listTrust",
-]);
 
 export async function serveReader(options: {
   home: Home;
@@ -220,7 +187,7 @@ export async function serveReader(options: {
     messages: said,
     approvals,
   });
-  // Only what READS needs: everything that changes state is absent.
+  // Only what the endpoints answered without a daemon need: everything that changes state is absent.
   const rooms: Partial<Parameters<typeof handlers>[0]> = {
     sessions,
     messages: messageHandlers({ messages: said, toGroups, groupReach, sessions, queries, gate }),
@@ -271,7 +238,7 @@ export async function serveReader(options: {
   const answers = Object.fromEntries(
     (Object.keys(ENDPOINTS) as EndpointName[]).map((name) => {
       if (name === "examine") return [name, all[name]];
-      if (!READS.has(name)) return [name, refuse];
+      if (!isAnsweredWithout("daemon", name)) return [name, refuse];
       return [name, journaled.trouble ? unreadable : all[name]];
     }),
   ) as unknown as Handlers;

@@ -4,33 +4,10 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ENDPOINTS, type EndpointName, HoldfastError } from "@holdfast/contract";
+import { ENDPOINTS, type EndpointName, HoldfastError, isAnsweredWithout } from "@holdfast/contract";
 import type { Home } from "@holdfast/platform";
 import type { Handlers } from "./api/bind.ts";
 import { type Configuration, defaultConfiguration } from "./configuration.ts";
-
-const SERVED = new Set<EndpointName>([
-  "status",
-  "shutdown",
-  "listSessions",
-  "getSession",
-  "viewSession",
-  "explainSession",
-  "stopSession",
-  "attachSession",
-  "moveToNext",
-  "detachSession",
-  "getScreen",
-  "readOutput",
-  "getRecording",
-  "listTimes",
-  "listEvents",
-  "followEvents",
-  "socketEvents",
-  "listOrphans",
-  "stopOrphan",
-  "examine",
-]);
 
 /** Refuses all other endpoints with the configuration's error; once that is corrected, reports that another daemon follows. */
 export function servedWithout(
@@ -43,7 +20,9 @@ export function servedWithout(
     throw new HoldfastError("daemon_outdated", "the configuration was corrected: a new daemon starts", { hint: "try again" });
   };
   const names = Object.keys(ENDPOINTS) as EndpointName[];
-  return Object.fromEntries(names.map((name) => [name, SERVED.has(name) ? handlers[name] : refuse])) as unknown as Handlers;
+  return Object.fromEntries(
+    names.map((name) => [name, isAnsweredWithout("configuration", name) ? handlers[name] : refuse]),
+  ) as unknown as Handlers;
 }
 
 /** The defaults, except that nothing is deleted and keys stay as the last daemon set them. */

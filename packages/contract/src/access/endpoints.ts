@@ -10,6 +10,7 @@ const text = z.string().check(z.maxLength(10_000, "a name or a reason has at mos
 export const ACCESS_ENDPOINTS = {
   listAudit: {
     ...ROUTES.listAudit,
+    answeredWithout: ["daemon"],
     summary: "Actions and refusals by principal, oldest first; at most `limit`.",
     scope: "observer",
     query: z.object({
@@ -24,6 +25,7 @@ export const ACCESS_ENDPOINTS = {
   },
   listTokens: {
     ...ROUTES.listTokens,
+    answeredWithout: ["daemon"],
     summary: "Named tokens, including revoked ones; never their secret.",
     scope: "owner",
     reply: z.object({ tokens: z.array(Token) }),

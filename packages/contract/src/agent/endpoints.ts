@@ -31,6 +31,7 @@ export type AgentInfo = z.infer<typeof AgentInfo>;
 export const AGENT_ENDPOINTS = {
   listAgents: {
     ...ROUTES.listAgents,
+    answeredWithout: ["daemon"],
     summary:
       "The agents that can be started, searched on the caller's PATH. With `versions` each is asked for its version, for at most `waitMs`.",
     // Asking for a version runs the program, on a PATH that the caller chooses. That needs the same right as starting an agent.

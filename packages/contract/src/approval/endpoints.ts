@@ -25,6 +25,7 @@ export type ApprovalRequest = z.infer<typeof ApprovalRequest>;
 export const APPROVAL_ENDPOINTS = {
   listApprovals: {
     ...ROUTES.listApprovals,
+    answeredWithout: ["daemon"],
     summary: "Open approvals, the longest-waiting first; with `all` also closed ones.",
     scope: "observer",
     reach: "own",

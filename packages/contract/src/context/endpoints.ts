@@ -21,6 +21,7 @@ const ERRORS = [
 export const CONTEXT_ENDPOINTS = {
   getContext: {
     ...ROUTES.getContext,
+    answeredWithout: ["daemon"],
     summary: "The Working Context of a session, a workspace or a directory, with the text of its files.",
     scope: "driver",
     reach: "own",

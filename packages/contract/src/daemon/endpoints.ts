@@ -48,6 +48,7 @@ export type DaemonStatus = z.infer<typeof DaemonStatus>;
 export const DAEMON_ENDPOINTS = {
   status: {
     ...ROUTES.status,
+    answeredWithout: ["configuration"],
     summary: "The daemon: its pid, version, Node, home and counts.",
     scope: "observer",
     reach: "any",
@@ -56,6 +57,7 @@ export const DAEMON_ENDPOINTS = {
   },
   shutdown: {
     ...ROUTES.shutdown,
+    answeredWithout: ["configuration"],
     summary: "Stops the daemon; with `all` every session and keeper first.",
     scope: "owner",
     body: z.object({

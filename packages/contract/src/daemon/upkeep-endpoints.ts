@@ -128,6 +128,7 @@ export const UPKEEP_ENDPOINTS = {
   },
   diskUse: {
     ...ROUTES.diskUse,
+    answeredWithout: ["daemon"],
     summary: "Disk usage of the home, largest sessions first.",
     scope: "observer",
     reply: DiskUse,
@@ -135,6 +136,7 @@ export const UPKEEP_ENDPOINTS = {
   },
   listOrphans: {
     ...ROUTES.listOrphans,
+    answeredWithout: ["configuration"],
     summary: "Processes that run under this home without a record.",
     scope: "observer",
     reply: z.object({ orphans: z.array(Orphan) }),
@@ -150,6 +152,7 @@ export const UPKEEP_ENDPOINTS = {
   },
   stopOrphan: {
     ...ROUTES.stopOrphan,
+    answeredWithout: ["configuration"],
     summary: "Ends an orphan and every process it started.",
     scope: "owner",
     body: z.object({ graceMs: z._default(z.number().check(z.minimum(0), z.maximum(3_600_000)), 5000) }),
@@ -158,6 +161,7 @@ export const UPKEEP_ENDPOINTS = {
   },
   examine: {
     ...ROUTES.examine,
+    answeredWithout: ["configuration"],
     summary: "Finds problems; with `fix` repairs those that can be repaired safely.",
     scope: "owner",
     // `path` and `home`: where to look for the caller's agents.
@@ -167,6 +171,7 @@ export const UPKEEP_ENDPOINTS = {
   },
   listBackups: {
     ...ROUTES.listBackups,
+    answeredWithout: ["daemon"],
     summary: "Backups of the journal, newest first.",
     scope: "observer",
     reply: z.object({ backups: z.array(Backup) }),

@@ -22,6 +22,7 @@ export type AgentTranscript = z.infer<typeof AgentTranscript>;
 export const DIGEST_ENDPOINTS = {
   viewSession: {
     ...ROUTES.viewSession,
+    answeredWithout: ["configuration"],
     summary: "Records that somebody viewed a session. The first view after its end allows pruning it.",
     scope: "observer",
     reach: "own",
@@ -31,6 +32,7 @@ export const DIGEST_ENDPOINTS = {
   },
   getDigest: {
     ...ROUTES.getDigest,
+    answeredWithout: ["daemon"],
     summary:
       "The news of a session since the caller last viewed it, or since `since`. `brief` leaves out the changed files; `again` repeats the news of the last view.",
     scope: "observer",
@@ -41,6 +43,7 @@ export const DIGEST_ENDPOINTS = {
   },
   listDigests: {
     ...ROUTES.listDigests,
+    answeredWithout: ["daemon"],
     summary: "The news of every session that has some or waits for a person: waiting sessions first, then the newest.",
     scope: "observer",
     reach: "own",
@@ -64,6 +67,7 @@ export const DIGEST_ENDPOINTS = {
   },
   getLastReply: {
     ...ROUTES.getLastReply,
+    answeredWithout: ["daemon"],
     summary: "The last answer of the session's agent, at the end of a turn.",
     scope: "observer",
     reach: "own",

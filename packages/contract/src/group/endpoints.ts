@@ -19,6 +19,7 @@ const GROUP_ERRORS = ["group_not_found", "invalid_name"] as const;
 export const GROUP_ENDPOINTS = {
   listGroups: {
     ...ROUTES.listGroups,
+    answeredWithout: ["daemon"],
     summary: "Groups by path. A session sees its own groups and those above and below them.",
     scope: "observer",
     reach: "own",
@@ -37,6 +38,7 @@ export const GROUP_ENDPOINTS = {
   },
   getGroup: {
     ...ROUTES.getGroup,
+    answeredWithout: ["daemon"],
     summary: "One group with its members.",
     scope: "observer",
     reach: "own",
@@ -83,6 +85,7 @@ export const GROUP_ENDPOINTS = {
   },
   listPeers: {
     ...ROUTES.listPeers,
+    answeredWithout: ["daemon"],
     summary: "The other members of a session's groups, and of those above and below them.",
     scope: "observer",
     reach: "own",
@@ -101,6 +104,7 @@ export const GROUP_ENDPOINTS = {
   ...GROUP_MESSAGE_ENDPOINTS,
   groupStats: {
     ...ROUTES.groupStats,
+    answeredWithout: ["daemon"],
     summary: "Combined usage and results of a group's members and its subgroups.",
     scope: "observer",
     reach: "own",
@@ -109,6 +113,7 @@ export const GROUP_ENDPOINTS = {
   },
   listValues: {
     ...ROUTES.listValues,
+    answeredWithout: ["daemon"],
     summary: "The keys of a group's values and of the groups above it, sorted by key, the group's own first.",
     scope: "observer",
     reach: "own",
@@ -117,6 +122,7 @@ export const GROUP_ENDPOINTS = {
   },
   getValue: {
     ...ROUTES.getValue,
+    answeredWithout: ["daemon"],
     summary: "The value of a key: the group's own, or the nearest one above it.",
     scope: "observer",
     reach: "own",

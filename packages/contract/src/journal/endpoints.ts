@@ -17,6 +17,7 @@ const FOLLOWED = z.object({
 export const EVENT_ENDPOINTS = {
   listEvents: {
     ...ROUTES.listEvents,
+    answeredWithout: ["daemon", "configuration"],
     summary:
       "Events after a cursor, at most `limit`: all, of one `session`, or of one `group` by its path. A session sees events of itself, its descendants and their groups.",
     scope: "observer",
@@ -27,6 +28,7 @@ export const EVENT_ENDPOINTS = {
   },
   followEvents: {
     ...ROUTES.followEvents,
+    answeredWithout: ["configuration"],
     summary: "Events after a cursor and new ones as they happen, as SSE. Pass the last `id` as cursor to continue.",
     scope: "observer",
     reach: "own",
@@ -36,6 +38,7 @@ export const EVENT_ENDPOINTS = {
   },
   socketEvents: {
     ...ROUTES.socketEvents,
+    answeredWithout: ["configuration"],
     summary:
       "The same as a WebSocket: each text frame is an event as JSON. A browser passes `holdfast` and `token.TOKEN` as protocols; never put TOKEN into a URL.",
     scope: "observer",

@@ -68,6 +68,7 @@ export const MESSAGE_ENDPOINTS = {
   },
   listMessages: {
     ...ROUTES.listMessages,
+    answeredWithout: ["daemon"],
     summary:
       "Messages, oldest first: to one session, to the caller (`mine`), of one thread, or all that the caller may see; optionally only those in certain states.",
     scope: "observer",
@@ -132,6 +133,7 @@ export const GROUP_MESSAGE_ENDPOINTS = {
   },
   groupLog: {
     ...ROUTES.groupLog,
+    answeredWithout: ["daemon"],
     summary: "Messages to a group and between its members, oldest first, with the state of each copy and its replies.",
     scope: "observer",
     reach: "own",

@@ -9,6 +9,7 @@ const WHERE = z.object({ cwd: z.string().check(z.startsWith("/", "cwd must be an
 export const PERSONA_ENDPOINTS = {
   listPersonas: {
     ...ROUTES.listPersonas,
+    answeredWithout: ["daemon"],
     summary: "The personas of a directory's project and of the user, by name, and the errors of invalid persona files.",
     // The caller chooses which directories are read.
     scope: "driver",
@@ -19,6 +20,7 @@ export const PERSONA_ENDPOINTS = {
   },
   getPersona: {
     ...ROUTES.getPersona,
+    answeredWithout: ["daemon"],
     summary: "One persona by name, as it applies in a directory.",
     scope: "driver",
     reach: "any",

@@ -31,6 +31,7 @@ export type RecordingGap = z.infer<typeof RecordingGap>;
 export const RECORDING_ENDPOINTS = {
   readOutput: {
     ...ROUTES.readOutput,
+    answeredWithout: ["daemon", "configuration"],
     summary:
       "A run's recording as raw bytes from an offset; with `follow` until the run has ended. When the limit deletes bytes that a reader has not read yet, its stream ends, and another request from there is refused. With `untilGap` the stream ends before the first gap at or after this offset; getRecording names the gap.",
     scope: "observer",
@@ -47,6 +48,7 @@ export const RECORDING_ENDPOINTS = {
   },
   getRecording: {
     ...ROUTES.getRecording,
+    answeredWithout: ["daemon", "configuration"],
     summary: "A run's recording: its first and last byte offset, and the terminal's sizes.",
     scope: "observer",
     reach: "own",
@@ -76,6 +78,7 @@ export const RECORDING_ENDPOINTS = {
   },
   listTimes: {
     ...ROUTES.listTimes,
+    answeredWithout: ["daemon", "configuration"],
     summary: "The time of each byte of a recording and the terminal's size, in pages.",
     scope: "observer",
     reach: "own",

@@ -58,6 +58,7 @@ const text = z.string().check(z.maxLength(10_000, "a name, a role or an objectiv
 export const SESSION_ENDPOINTS = {
   listSessions: {
     ...ROUTES.listSessions,
+    answeredWithout: ["daemon", "configuration"],
     summary:
       "Sessions with the cursor of this snapshot. Only running ones, unless `all`, `status` or `names` is set; with `unseen` also failed ones that nobody has viewed.",
     scope: "observer",
@@ -90,6 +91,7 @@ export const SESSION_ENDPOINTS = {
   },
   getSession: {
     ...ROUTES.getSession,
+    answeredWithout: ["daemon", "configuration"],
     summary: "One session by name, id or unique id prefix.",
     scope: "observer",
     reach: "own",
@@ -163,6 +165,7 @@ export const SESSION_ENDPOINTS = {
   ...FORK_ENDPOINTS,
   stopSession: {
     ...ROUTES.stopSession,
+    answeredWithout: ["configuration"],
     summary:
       "Sends SIGTERM to every process of the session, including those an ended session left, then SIGKILL after the grace period. Replies when all are gone. With `tree` also stops its descendants.",
     scope: "driver",

@@ -53,6 +53,7 @@ export type Explanation = z.infer<typeof Explanation>;
 export const EXPLAIN_ENDPOINTS = {
   explainSession: {
     ...ROUTES.explainSession,
+    answeredWithout: ["daemon", "configuration"],
     summary: "Explains a session's status: the value on each axis, its evidence, and other observations.",
     scope: "observer",
     reach: "own",

@@ -29,6 +29,7 @@ export const TASK_ENDPOINTS = {
   },
   listTasks: {
     ...ROUTES.listTasks,
+    answeredWithout: ["daemon"],
     summary: "Tasks, oldest first: of a session, of a task file, or only open ones.",
     scope: "observer",
     reach: "own",

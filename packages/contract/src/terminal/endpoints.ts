@@ -36,6 +36,7 @@ export type AttachPlan = z.infer<typeof AttachPlan>;
 export const TERMINAL_ENDPOINTS = {
   attachSession: {
     ...ROUTES.attachSession,
+    answeredWithout: ["configuration"],
     summary:
       "Describes how the caller's terminal attaches; moves a client that is already on Holdfast's tmux server. While another terminal drives, and with an observer's token, the terminal is read-only, unless it may `take` control.",
     scope: "observer",
@@ -53,6 +54,7 @@ export const TERMINAL_ENDPOINTS = {
   },
   moveToNext: {
     ...ROUTES.moveToNext,
+    answeredWithout: ["configuration"],
     summary:
       "Moves a session's terminal to the session that has waited longest for a person. The terminal keeps the rights of the principal who attached it. Not available to sessions.",
     scope: "owner",
@@ -66,6 +68,7 @@ export const TERMINAL_ENDPOINTS = {
   },
   detachSession: {
     ...ROUTES.detachSession,
+    answeredWithout: ["configuration"],
     summary: "Detaches all terminals of a session; the session keeps running.",
     scope: "driver",
     reach: "own",
@@ -134,6 +137,7 @@ export const TERMINAL_ENDPOINTS = {
   },
   getScreen: {
     ...ROUTES.getScreen,
+    answeredWithout: ["configuration"],
     summary: "The current screen: its lines, size, cursor and title.",
     scope: "observer",
     reach: "own",

@@ -9,6 +9,7 @@ const place = z.string().check(z.minLength(1, "name a directory"), z.maxLength(4
 export const TRUST_ENDPOINTS = {
   listTrust: {
     ...ROUTES.listTrust,
+    answeredWithout: ["daemon"],
     summary: "Trusted commands and copies of projects, oldest first.",
     scope: "observer",
     reply: z.object({ trusted: z.array(Trust) }),

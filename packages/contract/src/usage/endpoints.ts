@@ -10,6 +10,7 @@ const timeZone = z.string().check(z.maxLength(100), z.refine(isTimeZone, "pass a
 export const USAGE_ENDPOINTS = {
   getUsage: {
     ...ROUTES.getUsage,
+    answeredWithout: ["daemon"],
     summary: "Tokens and cost, including removed sessions. Turns without known usage are counted separately, never as 0.",
     scope: "observer",
     reach: "own",
