@@ -281,7 +281,8 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   });
   const leftRunning = new LeftRunning({ status, queries, profiles, hosts });
   const trusted = new TrustedProjects({ journal, queries: new TrustQueries(db) });
-  const approvals: Approvals = new Approvals({
+  const typing = new KeyedMutex();
+  const approvals = new Approvals({
     home,
     journal,
     queries: new ApprovalQueries(db),
@@ -291,7 +292,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     rules,
     background,
     hosts,
-    typing: () => sessions.terminals.typing,
+    typing,
     worktrees: new WorktreeTrust({ home, workspaces: workspaceQueries, trusted }),
   });
   status.parkWith(approvals);
@@ -306,6 +307,9 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   const envOf = (id: SessionId) => readEnvironment(home, id);
   const checkpoints = new Checkpoints({ journal, sessions: queries, mutex, envOf });
   const turnCheckpoints = new TurnCheckpoints({ journal, sessions: queries, workspaces: workspaces.queries, checkpoints });
+  const groups = new Groups({ journal, queries: groupQueries, sessions: queries, limit: configuration.groupLimit, keep: keepGroups(home) });
+  const groupReach = new GroupReach({ queries: groupQueries, sessions: queries, refusals });
+  const transcriptMending = new TranscriptMending({ home, journal, queries });
   const sessions = new Sessions({
     home,
     workspaces,
@@ -323,6 +327,10 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     budget: configuration.budget,
     background,
     missingHost,
+    typing,
+    memberships: new GroupMemberships({ groups, reach: groupReach, profiles, directory: home.path }),
+    // An agent may read the transcripts of its earlier runs to remember its work.
+    prepare: (record) => transcriptMending.tryToMend(record),
   });
   const usageQueries = new UsageQueries(db);
   const spending = new Spending({ queries: usageQueries, prices });
@@ -346,9 +354,6 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     stop: (id, how) => sessions.stopping.stop(id, how),
   });
   sessions.accountWith(budgets);
-  const groups = new Groups({ journal, queries: groupQueries, sessions: queries, limit: configuration.groupLimit, keep: keepGroups(home) });
-  const groupReach = new GroupReach({ queries: groupQueries, sessions: queries, refusals });
-  sessions.groupWith(new GroupMemberships({ groups, reach: groupReach, profiles, directory: home.path }));
   const values = new SharedValues({ journal, queries: groupQueries, nameOf: (principal) => calledIn(queries, principal) });
   const coordination = new Coordination({ journal, queries: groupQueries });
   const attachmentQueries = new AttachmentQueries(db);
@@ -423,7 +428,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     hosts,
     profiles,
     status,
-    typing: sessions.terminals.typing,
+    typing,
     expiry,
     usedUp,
   });
@@ -443,9 +448,6 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   spending.countWith(conversations);
   lifecycle.observeWith(observedBy({ conversations, status }));
   const mendingEnd = new AbortController();
-  const transcriptMending = new TranscriptMending({ home, journal, queries });
-  // Mend the transcripts of earlier runs first: an agent may read them to remember its work.
-  sessions.starting.prepareWith((record) => transcriptMending.tryToMend(record));
   const transcripts = new Transcripts({
     home,
     queries,

@@ -113,6 +113,7 @@ export async function serveReader(options: {
   const status = new AgentStatus({ home, journal, queries, hosts, profiles });
   const trusted = new TrustedProjects({ journal, queries: new TrustQueries(db) });
   const workspaces = new Workspaces({ home, journal, queries: workspaceQueries, trusted });
+  const typing = new KeyedMutex();
   const sessions = new Sessions({
     home,
     workspaces,
@@ -129,6 +130,7 @@ export async function serveReader(options: {
     recordingLimit,
     budget: {},
     missingHost: () => trouble,
+    typing,
   });
   const spending = new Spending({ queries: new UsageQueries(db), prices: readPrices(configuration.prices) });
   const groupQueries = new GroupQueries(db);
@@ -140,7 +142,6 @@ export async function serveReader(options: {
   sessions.accountWith(new Budgets({ journal, sessions: queries, spent, withChildren, ...idle }));
   const messages = new MessageQueries(db);
   const expiry = new Expiry({ journal, messages });
-  const { typing } = sessions.terminals;
   const delivery = new Delivery({ home, journal, queries, messages, hosts, profiles, status, typing, expiry, usedUp: () => null });
   const backups = new Backups({ home });
   const refuse = (): never => {
@@ -156,7 +157,7 @@ export async function serveReader(options: {
     status,
     rules: [],
     hosts,
-    typing: () => sessions.terminals.typing,
+    typing,
   });
   const log = new GroupMessageQueries(db);
   const people = new People({ sessions: queries, scopeOf: () => undefined });

@@ -79,7 +79,7 @@ export class World implements Disposable {
       status: this.status,
       rules,
       hosts,
-      typing: () => new KeyedMutex(),
+      typing: new KeyedMutex(),
     });
     const keeper: ConversationKeeper = {
       converse: async (_, request) => {

@@ -65,7 +65,7 @@ class World implements AsyncDisposable {
       status: this.#status,
       rules,
       hosts,
-      typing: () => new KeyedMutex(),
+      typing: new KeyedMutex(),
     });
     this.#status.parkWith(this.#approvals);
     this.#status.followWith(this.#approvals.follow);

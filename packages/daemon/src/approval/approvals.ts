@@ -90,7 +90,7 @@ export class Approvals implements Parking, Disposable {
   readonly #rules: readonly Rule[];
   readonly #background: Background;
   readonly #hosts: ReadonlyMap<HostName, Host>;
-  readonly #typing: () => KeyedMutex;
+  readonly #typing: KeyedMutex;
   readonly #worktrees: WorktreeTrust | undefined;
   /** Watchers of the runs that have a waiting hook. */
   readonly #watchers = new Map<string, FSWatcher | undefined>();
@@ -116,7 +116,7 @@ export class Approvals implements Parking, Disposable {
     /** Settings for agents that start without a person attached. */
     background?: Background;
     hosts: ReadonlyMap<HostName, Host>;
-    typing: () => KeyedMutex;
+    typing: KeyedMutex;
     worktrees?: WorktreeTrust;
   }) {
     this.#home = options.home;
@@ -533,7 +533,7 @@ export class Approvals implements Parking, Disposable {
     const host = this.#hosts.get(this.#sessions.get(session)?.host ?? "tmux");
     if (!host) throw unanswerable(approval, answer.decision);
     if (answer.reason !== undefined && answer.decision !== "answer") throw noReason(approval);
-    return this.#typing().run(session, async () => {
+    return this.#typing.run(session, async () => {
       const now = this.#queries.get(approval.id);
       if (now?.status !== "open") throw over(now ?? approval);
       // No key is pressed unless the agent is known to wait.

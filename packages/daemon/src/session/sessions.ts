@@ -23,7 +23,7 @@ import {
   type Usage,
   unwritable,
 } from "@holdfast/contract";
-import { describe, type Home, log, runDirectory } from "@holdfast/platform";
+import { describe, type Home, type KeyedMutex, log, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import type { Background } from "../agent/background.ts";
 import type { Copied } from "../agent/fork.ts";
@@ -92,7 +92,7 @@ export class Sessions {
   readonly #status: AgentStatus;
   readonly #reserve: Reserve;
   #accounts: Accounts | undefined;
-  #memberships: Memberships | undefined;
+  readonly #memberships: Memberships | undefined;
   readonly #usage = new RecentUsage();
   readonly #survivors: Survivors;
   readonly restarts: Restarts;
@@ -127,7 +127,14 @@ export class Sessions {
     /** Defaults for agents that start without a person attached. */
     background?: Background;
     missingHost(host: HostName): HoldfastError;
+    /** Serializes all typing into a session. */
+    typing: KeyedMutex;
+    /** Undefined: sessions start in no groups. */
+    memberships?: Memberships;
+    /** Called before the files of a session's next run are written. */
+    prepare?(record: SessionRecord): void;
   }) {
+    this.#memberships = options.memberships;
     this.#home = options.home;
     this.#workspaces = options.workspaces;
     this.#journal = options.journal;
@@ -155,10 +162,6 @@ export class Sessions {
     this.recordings = new Recordings(options);
     this.comingUp = new ComingUp(options);
     options.lifecycle.followWith(this.restarts);
-  }
-
-  groupWith(memberships: Memberships): void {
-    this.#memberships = memberships;
   }
 
   accountWith(accounts: Accounts): void {

@@ -10,7 +10,7 @@ import {
   type Screen,
   type Session,
 } from "@holdfast/contract";
-import { describe, inspect, KeyedMutex, log } from "@holdfast/platform";
+import { describe, inspect, type KeyedMutex, log } from "@holdfast/platform";
 import { sessionPrincipal } from "../../access/principal.ts";
 import type { Rights } from "../../access/rights.ts";
 import type { Profiles } from "../../agent/profiles/index.ts";
@@ -49,8 +49,7 @@ export class Terminals {
   readonly #hostOf: (name: HostName) => Host;
   readonly #view: (record: SessionRecord) => Session;
   #attended: Attended | undefined;
-  /** Serializes typing into a session. */
-  readonly typing = new KeyedMutex();
+  readonly #typing: KeyedMutex;
 
   constructor(options: {
     journal: Journal;
@@ -59,7 +58,10 @@ export class Terminals {
     keys: ClientKeys;
     hostOf(name: HostName): Host;
     view(record: SessionRecord): Session;
+    /** Serializes typing into a session. */
+    typing: KeyedMutex;
   }) {
+    this.#typing = options.typing;
     this.#journal = options.journal;
     this.#queries = options.queries;
     this.#profiles = options.profiles;
@@ -160,7 +162,7 @@ export class Terminals {
     const record = this.#onTerminal(ref);
     const host = this.#hostOf(record.host);
     this.#recordInput(record, { actor, bytes: Buffer.byteLength(options.text), keys: null });
-    return this.typing.run(record.id, async () => ({
+    return this.#typing.run(record.id, async () => ({
       session: this.#view(record),
       ...(await sendText(host, {
         ...options,
@@ -178,7 +180,7 @@ export class Terminals {
     const record = this.#onTerminal(ref);
     const keys = options.keys.map(parseKey);
     this.#recordInput(record, { actor: options.actor, bytes: null, keys: keys.length });
-    return this.typing.run(record.id, async () => {
+    return this.#typing.run(record.id, async () => {
       const { waiting } = await this.#hostOf(record.host).press(runOf(record), keys).catch(naming(record.name));
       return { session: this.#view(record), pressed: keys.length, waitingBytes: waiting };
     });

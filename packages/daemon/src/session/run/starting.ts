@@ -52,7 +52,7 @@ export class Starting {
   readonly #profiles: Profiles;
   readonly #hostOf: (name: HostName) => Host;
   readonly #usualHost: () => HostName;
-  #prepare: (record: SessionRecord) => void = () => {};
+  readonly #prepare: (record: SessionRecord) => void;
 
   constructor(options: {
     home: Home;
@@ -63,7 +63,10 @@ export class Starting {
     profiles: Profiles;
     hostOf(name: HostName): Host;
     usualHost(): HostName;
+    /** Called before the files of a session's next run are written. */
+    prepare?(record: SessionRecord): void;
   }) {
+    this.#prepare = options.prepare ?? (() => {});
     this.#home = options.home;
     this.#journal = options.journal;
     this.#queries = options.queries;
@@ -72,11 +75,6 @@ export class Starting {
     this.#profiles = options.profiles;
     this.#hostOf = options.hostOf;
     this.#usualHost = options.usualHost;
-  }
-
-  /** Registers a function that is called before the files of a session's next run are written. */
-  prepareWith(prepare: (record: SessionRecord) => void): void {
-    this.#prepare = prepare;
   }
 
   /** Starts tracking an adopted run. */
